@@ -1,1 +1,16 @@
-//! Placeholder.
+//! The words everyone in Hence speaks: values, where they come from, sources, diagnostics, paths.
+//!
+//! Nothing here reads a file or a clock: sources come in through [`source::Files`], and what goes
+//! out goes to a [`value::Sink`].
+
+pub mod cell;
+pub mod diagnostic;
+pub mod order;
+pub mod path;
+pub mod print;
+pub mod replay;
+pub mod source;
+pub mod store;
+pub mod symbol;
+pub mod trace;
+pub mod value;

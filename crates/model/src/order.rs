@@ -1,0 +1,146 @@
+//! Order constraints (§10 of the SmartFrog paper): `order private < public`.
+//!
+//! Where nothing is constrained, keys stay in store order: of the keys that may come next, the one
+//! that was put first does.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use rustc_hash::FxHashMap;
+
+use crate::cell::Content;
+use crate::replay::Reader;
+use crate::store::EntryId;
+use crate::symbol::Symbol;
+use crate::trace::Recorder;
+
+/// One constraint: `first` stands before `second`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Constraint {
+    /// The key that comes first.
+    pub first: Symbol,
+    /// Where that is written.
+    pub first_at: u32,
+    /// The key that comes later.
+    pub second: Symbol,
+    /// Where that is written.
+    pub second_at: u32,
+}
+
+/// The constraints that an entry with the key [`Symbol::ORDER`] holds: a list of pairs of names.
+pub fn constraints<R: Recorder>(reader: &Reader<'_, R>, entry: EntryId) -> Vec<Constraint> {
+    let Content::List(items) = reader.store.entry(entry).cell.content(reader.literals) else {
+        unreachable!("constraints are a list")
+    };
+    let items = reader.literals.items(items).iter();
+    let names: Vec<(Symbol, u32)> = items
+        .filter_map(|item| match item.cell.content(reader.literals) {
+            Content::Reference(name) => {
+                let name = reader.literals.read(reader.sources, name);
+                Some((reader.symbols.get(reader.sources, name)?, item.at))
+            }
+            _ => None,
+        })
+        .collect();
+    names
+        .chunks_exact(2)
+        .map(|pair| Constraint {
+            first: pair[0].0,
+            first_at: pair[0].1,
+            second: pair[1].0,
+            second_at: pair[1].1,
+        })
+        .collect()
+}
+
+/// The places of `keys` in an order that meets the constraints, or constraints that form a cycle.
+/// Constraints on keys that are absent do not count.
+pub fn arrange(
+    keys: impl Iterator<Item = Symbol>,
+    constraints: &[Constraint],
+) -> Result<Vec<usize>, Vec<Constraint>> {
+    let places: FxHashMap<Symbol, usize> = keys.enumerate().map(|(i, key)| (key, i)).collect();
+    let mut after: Vec<Vec<usize>> = vec![Vec::new(); places.len()];
+    let mut waits_for = vec![0usize; places.len()];
+    let present: Vec<(usize, usize, &Constraint)> = constraints
+        .iter()
+        .filter_map(|c| Some((*places.get(&c.first)?, *places.get(&c.second)?, c)))
+        .collect();
+    for &(first, second, _) in &present {
+        after[first].push(second);
+        waits_for[second] += 1;
+    }
+    let free = (0..places.len()).filter(|&place| waits_for[place] == 0);
+    let mut ready: BinaryHeap<Reverse<usize>> = free.map(Reverse).collect();
+    let mut arranged = Vec::with_capacity(places.len());
+    while let Some(Reverse(place)) = ready.pop() {
+        arranged.push(place);
+        for &next in &after[place] {
+            waits_for[next] -= 1;
+            if waits_for[next] == 0 {
+                ready.push(Reverse(next));
+            }
+        }
+    }
+    if arranged.len() == places.len() {
+        return Ok(arranged);
+    }
+    Err(cycle(&present, &waits_for))
+}
+
+/// Follows constraints backwards among the keys that still wait, until one comes again.
+fn cycle(present: &[(usize, usize, &Constraint)], waits_for: &[usize]) -> Vec<Constraint> {
+    let mut before: FxHashMap<usize, (usize, &Constraint)> = FxHashMap::default();
+    for &(first, second, constraint) in present {
+        if waits_for[first] > 0 {
+            before.insert(second, (first, constraint));
+        }
+    }
+    let start = *before.keys().min().expect("some key waits for another");
+    let mut seen: FxHashMap<usize, usize> = FxHashMap::default();
+    let mut way: Vec<Constraint> = Vec::new();
+    let mut place = start;
+    loop {
+        if let Some(&since) = seen.get(&place) {
+            let mut cycle = way.split_off(since);
+            cycle.reverse();
+            return cycle;
+        }
+        seen.insert(place, way.len());
+        let (first, constraint) = before[&place];
+        way.push(*constraint);
+        place = first;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn constraint(first: usize, second: usize) -> Constraint {
+        Constraint {
+            first: Symbol::from_index(first),
+            first_at: 0,
+            second: Symbol::from_index(second),
+            second_at: 0,
+        }
+    }
+
+    fn arranged(pairs: &[(usize, usize)]) -> Result<Vec<usize>, usize> {
+        let constraints: Vec<_> = pairs.iter().map(|&(a, b)| constraint(a, b)).collect();
+        arrange((0..5).map(Symbol::from_index), &constraints).map_err(|cycle| cycle.len())
+    }
+
+    #[test]
+    fn unconstrained_keys_keep_their_order() {
+        assert_eq!(arranged(&[]), Ok(vec![0, 1, 2, 3, 4]));
+        assert_eq!(arranged(&[(3, 1)]), Ok(vec![0, 2, 3, 1, 4]));
+        assert_eq!(arranged(&[(4, 0), (9, 1)]), Ok(vec![1, 2, 3, 4, 0]));
+    }
+
+    #[test]
+    fn a_cycle_is_found_and_nothing_but_the_cycle() {
+        assert_eq!(arranged(&[(0, 1), (1, 2), (2, 1), (2, 3)]), Err(2));
+        assert_eq!(arranged(&[(0, 0)]), Err(1));
+    }
+}

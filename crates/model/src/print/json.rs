@@ -1,0 +1,152 @@
+//! JSON, compact or indented, keys in configuration order. A data reference is `{"$ref":"s1:web"}`.
+
+use std::io::{self, Write};
+
+use super::Output;
+use crate::value::{Event, Sink};
+
+/// Prints JSON.
+pub struct Json<W: Write> {
+    out: Output<W>,
+    pretty: bool,
+    levels: usize,
+    after: After,
+}
+
+/// What was printed last.
+#[derive(Clone, Copy, PartialEq)]
+enum After {
+    Start,
+    Key,
+    Value,
+}
+
+impl<W: Write> Json<W> {
+    /// JSON on one line.
+    pub fn compact(writer: W) -> Self {
+        Self {
+            out: Output::new(writer),
+            pretty: false,
+            levels: 0,
+            after: After::Key,
+        }
+    }
+
+    /// JSON with a line for each value, two spaces a level.
+    pub fn pretty(writer: W) -> Self {
+        Self {
+            pretty: true,
+            ..Self::compact(writer)
+        }
+    }
+
+    /// Ends the last line, and tells how the writing went.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.out.byte(b'\n');
+        self.out.finish()
+    }
+
+    #[inline]
+    fn separate(&mut self) {
+        match self.after {
+            After::Key => return,
+            After::Value => self.out.byte(b','),
+            After::Start => {}
+        }
+        if self.pretty {
+            self.out.line(self.levels);
+        }
+    }
+
+    fn open(&mut self, bracket: u8) {
+        self.out.byte(bracket);
+        self.levels += 1;
+        self.after = After::Start;
+    }
+
+    fn close(&mut self, bracket: u8) {
+        self.levels -= 1;
+        if self.pretty && self.after == After::Value {
+            self.out.line(self.levels);
+        }
+        self.out.byte(bracket);
+        self.after = After::Value;
+    }
+}
+
+impl<W: Write> Sink for Json<W> {
+    #[inline]
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::MapEnd => return self.close(b'}'),
+            Event::ListEnd => return self.close(b']'),
+            _ => self.separate(),
+        }
+        self.after = After::Value;
+        match event {
+            Event::Null => self.out.text("null"),
+            Event::Bool(true) => self.out.text("true"),
+            Event::Bool(false) => self.out.text("false"),
+            Event::Integer(integer) => self.out.integer(integer),
+            Event::Float(float) => self.out.float(float),
+            Event::Text(text) => self.out.quoted(text),
+            Event::Reference(text) => {
+                self.out.text(if self.pretty {
+                    "{ \"$ref\": "
+                } else {
+                    "{\"$ref\":"
+                });
+                self.out.quoted(text);
+                self.out.text(if self.pretty { " }" } else { "}" });
+            }
+            Event::Key(key) => {
+                self.out.quoted(key);
+                self.out.text(if self.pretty { ": " } else { ":" });
+                self.after = After::Key;
+            }
+            Event::MapStart => self.open(b'{'),
+            Event::ListStart => self.open(b'['),
+            Event::MapEnd | Event::ListEnd => {}
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.out.is_closed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn printed(mut json: Json<Vec<u8>>) -> String {
+        for event in [
+            Event::MapStart,
+            Event::Key("a\n"),
+            Event::ListStart,
+            Event::Integer(i64::MIN),
+            Event::Float(1e3),
+            Event::Reference("s1:web"),
+            Event::ListEnd,
+            Event::Key("b"),
+            Event::MapStart,
+            Event::MapEnd,
+            Event::MapEnd,
+        ] {
+            json.event(event);
+        }
+        String::from_utf8(json.finish().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn compact() {
+        let expected = "{\"a\\n\":[-9223372036854775808,1000.0,{\"$ref\":\"s1:web\"}],\"b\":{}}\n";
+        assert_eq!(printed(Json::compact(Vec::new())), expected);
+    }
+
+    #[test]
+    fn pretty() {
+        let expected = "{\n  \"a\\n\": [\n    -9223372036854775808,\n    1000.0,\n    { \"$ref\": \"s1:web\" }\n  ],\n  \"b\": {}\n}\n";
+        assert_eq!(printed(Json::pretty(Vec::new())), expected);
+    }
+}

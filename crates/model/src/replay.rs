@@ -1,0 +1,408 @@
+//! Reads blocks: replays their logs into the entries that count, in order.
+//!
+//! What is included often is replayed once and kept, so a fleet of machines with one prototype costs
+//! a copy of a few numbers each, and prototypes composed in very many ways still cost what they are.
+
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use crate::cell::{Cell, Content, Item, Literals};
+use crate::order;
+use crate::source::Sources;
+use crate::store::{EntryId, Found, Store, Time, View};
+use crate::symbol::{Symbol, Symbols};
+use crate::trace::Recorder;
+use crate::value::{Event, Sink};
+
+/// A block, replayed: the entry that counts for each key, in order.
+#[derive(Debug, Default)]
+pub struct Layout {
+    /// The keys' entries, in the order in which the keys were first put.
+    slots: Vec<Slot>,
+    /// The order constraints in force.
+    order: Option<Slot>,
+}
+
+/// An entry, and as of when its own block is seen: `OUTER` means, as the whole block is.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    entry: EntryId,
+    time: Time,
+}
+
+const OUTER: Time = Time::MAX - 1;
+
+/// How many slots are kept in all before they are forgotten: 8 MB.
+const KEPT: usize = 1 << 20;
+
+impl Slot {
+    fn seen_from(self, time: Time) -> Found {
+        Found {
+            entry: self.entry,
+            time: if self.time == OUTER { time } else { self.time },
+        }
+    }
+}
+
+/// Reads a store.
+pub struct Reader<'a, R: Recorder> {
+    /// The sources that its literals stand in.
+    pub sources: &'a Sources,
+    /// The names of its keys.
+    pub symbols: &'a Symbols,
+    /// Its literals.
+    pub literals: &'a Literals,
+    /// The blocks.
+    pub store: &'a Store<R>,
+    kept: FxHashMap<View, Rc<Layout>>,
+    kept_slots: usize,
+    positions: Positions,
+    pending: Vec<EntryId>,
+}
+
+impl<'a, R: Recorder> Reader<'a, R> {
+    /// A reader of a store.
+    pub fn new(
+        sources: &'a Sources,
+        symbols: &'a Symbols,
+        literals: &'a Literals,
+        store: &'a Store<R>,
+    ) -> Self {
+        Self {
+            sources,
+            symbols,
+            literals,
+            store,
+            kept: FxHashMap::default(),
+            kept_slots: 0,
+            positions: Positions::new(symbols.len()),
+            pending: Vec::new(),
+        }
+    }
+
+    /// Replays a block.
+    pub fn layout(&mut self, view: View) -> Rc<Layout> {
+        let view = self.store.normal(view);
+        if let Some(layout) = self.kept.get(&view) {
+            return layout.clone();
+        }
+        if self.kept_slots > KEPT {
+            self.kept.clear();
+            self.kept_slots = 0;
+        }
+        // What is included more than once is replayed first, and kept: inner before outer.
+        let mut needed = Vec::new();
+        self.needs(view, &mut needed);
+        while let Some(&next) = needed.last() {
+            if self.kept.contains_key(&next) {
+                needed.pop();
+                continue;
+            }
+            let before = needed.len();
+            self.needs(next, &mut needed);
+            if needed.len() == before {
+                let layout = Rc::new(self.replay(next));
+                self.keep(next, &layout);
+            }
+        }
+        let layout = Rc::new(self.replay(view));
+        if self.store.is_shared(view.block) {
+            self.keep(view, &layout);
+        }
+        layout
+    }
+
+    fn keep(&mut self, view: View, layout: &Rc<Layout>) {
+        self.kept_slots += layout.slots.len();
+        self.kept.insert(view, layout.clone());
+    }
+
+    /// Adds the shared views whose layouts a replay of `view` would want and that are not there yet.
+    fn needs(&self, view: View, needed: &mut Vec<View>) {
+        let mut inlined = vec![view];
+        while let Some(view) = inlined.pop() {
+            for (_, included) in self.store.includes(view) {
+                let included = self.store.normal(included);
+                if !self.store.is_shared_often(included.block) {
+                    inlined.push(included);
+                } else if !self.kept.contains_key(&included) {
+                    needed.push(included);
+                }
+            }
+        }
+    }
+
+    fn replay(&mut self, view: View) -> Layout {
+        let mut layout = Layout::default();
+        self.positions.clear();
+        self.pending.extend(self.store.log(view));
+        // Included blocks that are being replayed in place: where they end, and the time of the rest.
+        let mut within: Vec<(usize, Time)> = Vec::new();
+        let mut time = OUTER;
+        loop {
+            while let Some(&(end, outer)) = within.last()
+                && self.pending.len() == end
+            {
+                within.pop();
+                time = outer;
+            }
+            let Some(entry) = self.pending.pop() else {
+                return layout;
+            };
+            match self.store.entry(entry).key {
+                Symbol::INCLUDE => {
+                    let included = self.store.included(entry).expect("it is an include");
+                    let normal = self.store.normal(included);
+                    if let Some(kept) = self.kept.get(&normal) {
+                        for slot in &kept.slots {
+                            let found = slot.seen_from(included.time);
+                            let key = self.store.entry(found.entry).key;
+                            layout.set(&mut self.positions, key, found.into());
+                        }
+                        if let Some(order) = kept.order {
+                            layout.order = Some(order.seen_from(included.time).into());
+                        }
+                    } else {
+                        within.push((self.pending.len(), time));
+                        time = included.time;
+                        self.pending.extend(self.store.log(included));
+                    }
+                }
+                Symbol::FILE => {}
+                Symbol::ORDER => layout.order = Some(Slot { entry, time }),
+                key => layout.set(&mut self.positions, key, Slot { entry, time }),
+            }
+        }
+    }
+}
+
+/// A container that is being sent.
+enum Open<'a> {
+    Block {
+        layout: Rc<Layout>,
+        next: usize,
+        time: Time,
+    },
+    List(&'a [Item]),
+}
+
+impl<'a, R: Recorder> Reader<'a, R> {
+    /// Sends a block and all that is in it to a sink.
+    pub fn send(&mut self, view: View, sink: &mut impl Sink) {
+        let mut open = Vec::new();
+        self.enter(view, &mut open, sink);
+        self.send_open(open, sink);
+    }
+
+    /// Sends the value of one entry to a sink.
+    pub fn send_entry(&mut self, found: Found, sink: &mut impl Sink) {
+        let mut open = Vec::new();
+        match self.store.child(found) {
+            Some(view) => self.enter(view, &mut open, sink),
+            None => open.extend(self.leaf(self.store.entry(found.entry).cell, sink)),
+        }
+        self.send_open(open, sink);
+    }
+
+    /// Sends a literal to a sink.
+    pub fn send_cell(&mut self, cell: Cell, sink: &mut impl Sink) {
+        let open = self.leaf(cell, sink).into_iter().collect();
+        self.send_open(open, sink);
+    }
+
+    fn send_open(&mut self, mut open: Vec<Open<'a>>, sink: &mut impl Sink) {
+        while let Some(top) = open.last_mut() {
+            match top {
+                Open::Block { layout, next, time } => {
+                    let Some(slot) = layout.slots.get(*next) else {
+                        sink.event(Event::MapEnd);
+                        open.pop();
+                        continue;
+                    };
+                    *next += 1;
+                    let found = slot.seen_from(*time);
+                    let entry = self.store.entry(found.entry);
+                    sink.event(Event::Key(self.symbols.name(self.sources, entry.key)));
+                    match self.store.child(found) {
+                        Some(view) => {
+                            if sink.is_closed() {
+                                return;
+                            }
+                            self.enter(view, &mut open, sink);
+                        }
+                        None => open.extend(self.leaf(entry.cell, sink)),
+                    }
+                }
+                Open::List(items) => match items.split_first() {
+                    None => {
+                        sink.event(Event::ListEnd);
+                        open.pop();
+                    }
+                    Some((item, rest)) => {
+                        *items = rest;
+                        open.extend(self.leaf(item.cell, sink));
+                    }
+                },
+            }
+        }
+    }
+
+    fn enter(&mut self, view: View, open: &mut Vec<Open<'a>>, sink: &mut impl Sink) {
+        sink.event(Event::MapStart);
+        open.push(Open::Block {
+            layout: self.arranged(view),
+            next: 0,
+            time: view.time,
+        });
+    }
+
+    fn leaf(&self, cell: Cell, sink: &mut impl Sink) -> Option<Open<'a>> {
+        sink.event(match cell.content(self.literals) {
+            Content::Null => Event::Null,
+            Content::Bool(bool) => Event::Bool(bool),
+            Content::Integer(integer) => Event::Integer(integer),
+            Content::Float(float) => Event::Float(float),
+            Content::Text(text) => Event::Text(self.literals.read(self.sources, text)),
+            Content::Reference(text) => Event::Reference(self.literals.read(self.sources, text)),
+            Content::List(items) => {
+                sink.event(Event::ListStart);
+                return Some(Open::List(self.literals.items(items)));
+            }
+            Content::Block(_) => unreachable!("a block is entered, not sent as a leaf"),
+            Content::Late(_) => unreachable!("what was to be computed later has been computed"),
+        });
+        None
+    }
+
+    /// Replays a block and puts its keys into the order that its constraints ask for.
+    pub fn arranged(&mut self, view: View) -> Rc<Layout> {
+        let layout = self.layout(view);
+        let Some(order) = layout.order else {
+            return layout;
+        };
+        let constraints = order::constraints(self, order.entry);
+        let keys = layout
+            .slots
+            .iter()
+            .map(|slot| self.store.entry(slot.entry).key);
+        // A cycle was reported when the block was made; here the store order stays.
+        match order::arrange(keys, &constraints) {
+            Err(_) => layout,
+            Ok(places) => Rc::new(Layout {
+                slots: places.iter().map(|&place| layout.slots[place]).collect(),
+                order: layout.order,
+            }),
+        }
+    }
+
+    /// The size of a block when printed: about how many bytes, and how many levels. Exact where
+    /// [`Store::size_bound`] counts what was overridden too.
+    pub fn size(&mut self, view: View) -> (u64, u32) {
+        struct Sum {
+            view: View,
+            layout: Rc<Layout>,
+            next: usize,
+            bytes: u64,
+            levels: u32,
+        }
+        let sum = |reader: &mut Self, view| Sum {
+            view: reader.store.normal(view),
+            layout: reader.layout(view),
+            next: 0,
+            bytes: 2,
+            levels: 1,
+        };
+        let mut known: FxHashMap<View, (u64, u32)> = FxHashMap::default();
+        let mut open = vec![sum(self, view)];
+        loop {
+            let top = open.last_mut().expect("the outermost block ends the loop");
+            let Some(slot) = top.layout.slots.get(top.next) else {
+                let done = open.pop().expect("it was just looked at");
+                let size = (done.bytes, done.levels);
+                if open.is_empty() {
+                    return size;
+                }
+                known.insert(done.view, size);
+                continue;
+            };
+            let found = slot.seen_from(top.view.time);
+            let entry = self.store.entry(found.entry);
+            let (bytes, levels) = match self.store.child(found) {
+                None => (entry.cell.weight(self.literals), 0),
+                Some(inner) => match known.get(&self.store.normal(inner)) {
+                    Some(&size) => size,
+                    None => {
+                        let inner = sum(self, inner);
+                        open.push(inner);
+                        continue;
+                    }
+                },
+            };
+            let key = self.symbols.name(self.sources, entry.key).len() as u64;
+            top.bytes = top.bytes.saturating_add(bytes).saturating_add(key + 4);
+            top.levels = top.levels.max(levels + 1);
+            top.next += 1;
+        }
+    }
+}
+
+impl From<Found> for Slot {
+    fn from(found: Found) -> Self {
+        Slot {
+            entry: found.entry,
+            time: found.time,
+        }
+    }
+}
+
+impl Layout {
+    /// The entries that count, in order, as they are seen at `time`.
+    pub fn found(&self, time: Time) -> impl ExactSizeIterator<Item = Found> + '_ {
+        self.slots.iter().map(move |slot| slot.seen_from(time))
+    }
+
+    /// The order constraints in force.
+    pub fn order(&self) -> Option<EntryId> {
+        self.order.map(|slot| slot.entry)
+    }
+
+    /// First position, last value (definition 12).
+    fn set(&mut self, positions: &mut Positions, key: Symbol, slot: Slot) {
+        match positions.get(key) {
+            Some(position) => self.slots[position as usize] = slot,
+            None => {
+                positions.set(key, self.slots.len() as u32);
+                self.slots.push(slot);
+            }
+        }
+    }
+}
+
+/// Positions by key; forgetting all of them is one addition.
+struct Positions {
+    epoch: u32,
+    at: Vec<(u32, u32)>,
+}
+
+impl Positions {
+    fn new(symbols: usize) -> Self {
+        Self {
+            epoch: 0,
+            at: vec![(0, 0); symbols],
+        }
+    }
+
+    fn clear(&mut self) {
+        self.epoch += 1;
+    }
+
+    fn get(&self, key: Symbol) -> Option<u32> {
+        let (epoch, position) = self.at[key.index()];
+        (epoch == self.epoch).then_some(position)
+    }
+
+    fn set(&mut self, key: Symbol, position: u32) {
+        self.at[key.index()] = (self.epoch, position);
+    }
+}

@@ -1,0 +1,175 @@
+//! Names, each stored once and compared by number.
+
+use std::hash::{BuildHasher, Hasher};
+
+use rustc_hash::FxBuildHasher;
+
+use crate::source::{Sources, Span};
+
+/// A name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Symbol(pub(crate) u32);
+
+impl Symbol {
+    /// The key of a log entry that includes another block. No text has this name.
+    pub const INCLUDE: Symbol = Symbol(0);
+    /// The key of a block's order constraints. No text has this name.
+    pub const ORDER: Symbol = Symbol(1);
+
+    /// The key of a mark that says which `#include` the following entries came through.
+    pub const FILE: Symbol = Symbol(2);
+
+    /// A small number, for tables indexed by name.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The name with that number.
+    pub fn from_index(index: usize) -> Self {
+        Symbol(index as u32)
+    }
+}
+
+/// All names of a compilation. A name that stands in a source is a slice of it.
+pub struct Symbols {
+    names: Vec<Span>,
+    /// Names that stand in no source; their spans have the top bit set.
+    made: String,
+    /// Open addressing: the hash of a name and its number, or `FREE`.
+    table: Vec<(u32, u32)>,
+}
+
+/// How many symbols no text has.
+const UNWRITTEN: usize = 3;
+const FREE: u32 = u32::MAX;
+const MADE: u32 = 1 << 31;
+
+impl Default for Symbols {
+    fn default() -> Self {
+        Self {
+            names: vec![Span::at(0); UNWRITTEN],
+            made: String::new(),
+            table: vec![(0, FREE); 1 << 10],
+        }
+    }
+}
+
+impl Symbols {
+    /// The name that stands at `span` in the sources.
+    pub fn intern(&mut self, sources: &Sources, span: Span) -> Symbol {
+        let name = sources.slice(span);
+        match self.find(sources, name) {
+            Ok(symbol) => symbol,
+            Err(slot) => self.add(sources, slot, hash(name), span),
+        }
+    }
+
+    /// A name that stands in no source.
+    pub fn intern_text(&mut self, sources: &Sources, name: &str) -> Symbol {
+        match self.find(sources, name) {
+            Ok(symbol) => symbol,
+            Err(slot) => {
+                let start = self.made.len() as u32 | MADE;
+                self.made.push_str(name);
+                let end = self.made.len() as u32 | MADE;
+                self.add(sources, slot, hash(name), Span::new(start, end))
+            }
+        }
+    }
+
+    /// The number of a name, if it has one.
+    pub fn get(&self, sources: &Sources, name: &str) -> Option<Symbol> {
+        self.find(sources, name).ok()
+    }
+
+    /// The text of a name.
+    pub fn name<'a>(&'a self, sources: &'a Sources, symbol: Symbol) -> &'a str {
+        let span = self.names[symbol.index()];
+        if span.start & MADE == 0 {
+            sources.slice(span)
+        } else {
+            &self.made[(span.start & !MADE) as usize..(span.end & !MADE) as usize]
+        }
+    }
+
+    /// How many names there are.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there are none besides those without text.
+    pub fn is_empty(&self) -> bool {
+        self.names.len() == UNWRITTEN
+    }
+
+    /// The number of a name, or the place in the table where it would go.
+    fn find(&self, sources: &Sources, name: &str) -> Result<Symbol, usize> {
+        let hash = hash(name);
+        let mask = self.table.len() - 1;
+        let mut slot = hash as usize & mask;
+        loop {
+            match self.table[slot] {
+                (_, FREE) => return Err(slot),
+                (found, number) if found == hash && self.name(sources, Symbol(number)) == name => {
+                    return Ok(Symbol(number));
+                }
+                _ => {}
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    fn add(&mut self, sources: &Sources, slot: usize, hash: u32, span: Span) -> Symbol {
+        let symbol = Symbol(self.names.len() as u32);
+        self.names.push(span);
+        self.table[slot] = (hash, symbol.0);
+        if self.names.len() * 2 > self.table.len() {
+            self.grow();
+        }
+        debug_assert!(self.find(sources, self.name(sources, symbol)) == Ok(symbol));
+        symbol
+    }
+
+    fn grow(&mut self) {
+        let mask = self.table.len() * 2 - 1;
+        let mut table = vec![(0, FREE); mask + 1];
+        for &(hash, number) in self.table.iter().filter(|entry| entry.1 != FREE) {
+            let mut slot = hash as usize & mask;
+            while table[slot].1 != FREE {
+                slot = (slot + 1) & mask;
+            }
+            table[slot] = (hash, number);
+        }
+        self.table = table;
+    }
+}
+
+fn hash(name: &str) -> u32 {
+    let mut hasher = FxBuildHasher.build_hasher();
+    hasher.write(name.as_bytes());
+    let wide = hasher.finish();
+    (wide ^ (wide >> 32)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_one_number_wherever_it_stands() {
+        let mut sources = Sources::default();
+        sources.add("a", "web db web").unwrap();
+        let mut symbols = Symbols::default();
+        let web = symbols.intern(&sources, Span::new(0, 3));
+        let db = symbols.intern(&sources, Span::new(4, 6));
+        assert_eq!(symbols.intern(&sources, Span::new(7, 10)), web);
+        assert_ne!(web, db);
+        for i in 0..5_000 {
+            symbols.intern_text(&sources, &format!("n{i}"));
+        }
+        assert_eq!(symbols.get(&sources, "db"), Some(db));
+        let n = symbols.get(&sources, "n4999").unwrap();
+        assert_eq!(symbols.name(&sources, n), "n4999");
+        assert_eq!(symbols.get(&sources, "n5000"), None);
+    }
+}

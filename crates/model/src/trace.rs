@@ -1,0 +1,166 @@
+//! Where values come from: recorded once while evaluating, read later as often as one likes.
+//!
+//! An origin is 32 bits. For a literal it is the literal's own place, so most values need no record
+//! at all; for anything that travelled or was computed it is the number of a [`Node`]. What travelled
+//! by inheritance needs no node either: the blocks' logs tell that by themselves (see [`crate::store`]).
+
+use std::fmt::Debug;
+
+use crate::cell::Cell;
+use crate::source::Span;
+use crate::store::{BlockId, Time};
+use crate::symbol::Symbol;
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Origin(u32);
+
+const NODE: u32 = 1 << 31;
+
+/// An origin, unpacked.
+#[derive(Clone, Copy, Debug)]
+pub enum Source<'a> {
+    /// Written at this offset.
+    Written(u32),
+    /// Travelled or computed.
+    Node(&'a Node),
+}
+
+/// How a value that was not written in its place came to be.
+#[derive(Clone, Debug)]
+pub enum Node {
+    /// It is what a reference names.
+    Link(Link),
+    /// It was computed.
+    Operation(Operation),
+}
+
+/// A reference that was followed. It tells where the search began, and where it ended; the rest can
+/// be read again from the blocks, which forget nothing.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// The reference as written.
+    pub span: Span,
+    /// The block in which it is written.
+    pub from: BlockId,
+    /// The block, `from` or one around it, in which its target was found.
+    pub level: BlockId,
+    /// When.
+    pub time: Time,
+    /// The names that lead from `level` to the target.
+    pub keys: Vec<Symbol>,
+}
+
+/// Something computed.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    /// The operator or function, as it is written.
+    pub operator: &'static str,
+    /// The whole expression.
+    pub span: Span,
+    /// What it was computed from.
+    pub operands: Vec<Operand>,
+}
+
+/// What an operation was computed from.
+#[derive(Clone, Copy, Debug)]
+pub struct Operand {
+    /// The value.
+    pub cell: Cell,
+    /// Where that came from.
+    pub origin: Origin,
+    /// Whether it is part of the result, or chose it.
+    pub role: Role,
+}
+
+/// What an operand does for the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The result is made of it.
+    Operand,
+    /// It decided which operand the result is made of.
+    Condition,
+}
+
+/// Takes note of origins while an evaluator runs. Evaluators are generic over it, so that the cost
+/// of recording can be measured against [`NoTrace`].
+pub trait Recorder: Default {
+    /// What is kept beside each value.
+    type Origin: Copy + Debug;
+
+    /// A value written at an offset.
+    fn written(&mut self, at: u32) -> Self::Origin;
+    /// A value that a reference led to.
+    fn link(&mut self, link: impl FnOnce() -> Link) -> Self::Origin;
+    /// A value computed from others.
+    fn operation(&mut self, operation: impl FnOnce() -> Operation) -> Self::Origin;
+    /// The origin as a trace has it, if one is kept.
+    fn origin(origin: Self::Origin) -> Option<Origin>;
+}
+
+/// The record of one compilation: an arena that only grows.
+#[derive(Default)]
+pub struct Trace {
+    nodes: Vec<Node>,
+}
+
+impl Trace {
+    /// Unpacks an origin.
+    pub fn source(&self, origin: Origin) -> Source<'_> {
+        if origin.0 & NODE == 0 {
+            Source::Written(origin.0)
+        } else {
+            Source::Node(&self.nodes[(origin.0 & !NODE) as usize])
+        }
+    }
+
+    /// How many nodes were recorded.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether every value so far was written in its place.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    fn node(&mut self, node: Node) -> Origin {
+        self.nodes.push(node);
+        Origin((self.nodes.len() - 1) as u32 | NODE)
+    }
+}
+
+impl Recorder for Trace {
+    type Origin = Origin;
+
+    fn written(&mut self, at: u32) -> Origin {
+        Origin(at)
+    }
+
+    fn link(&mut self, link: impl FnOnce() -> Link) -> Origin {
+        self.node(Node::Link(link()))
+    }
+
+    fn operation(&mut self, operation: impl FnOnce() -> Operation) -> Origin {
+        self.node(Node::Operation(operation()))
+    }
+
+    fn origin(origin: Origin) -> Option<Origin> {
+        Some(origin)
+    }
+}
+
+/// Records nothing. Only for measuring: users always have the trace.
+#[derive(Default)]
+pub struct NoTrace;
+
+impl Recorder for NoTrace {
+    type Origin = ();
+
+    fn written(&mut self, _: u32) {}
+    fn link(&mut self, _: impl FnOnce() -> Link) {}
+    fn operation(&mut self, _: impl FnOnce() -> Operation) {}
+    fn origin((): ()) -> Option<Origin> {
+        None
+    }
+}
