@@ -122,7 +122,7 @@ impl Cell {
         data: 0,
     };
 
-    fn new(tag: u32, data: u32) -> Self {
+    const fn new(tag: u32, data: u32) -> Self {
         Self { head: tag, data }
     }
 
@@ -147,13 +147,13 @@ impl Cell {
     }
 
     /// Something to be computed later.
-    pub fn late(number: u32) -> Self {
+    pub const fn late(number: u32) -> Self {
         Self::new(tag::LATE, number)
     }
 
-    /// Whether it is still to be computed.
-    pub fn is_late(self) -> bool {
-        self.head & 0xff == tag::LATE
+    /// The number of what is still to be computed, if it is that.
+    pub fn as_late(self) -> Option<u32> {
+        (self.head == tag::LATE).then_some(self.data)
     }
 
     /// The block that it is, if it is one.

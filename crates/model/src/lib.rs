@@ -13,4 +13,5 @@ pub mod source;
 pub mod store;
 pub mod symbol;
 pub mod trace;
+pub mod unit;
 pub mod value;

@@ -94,8 +94,8 @@ pub trait Recorder: Default {
     fn link(&mut self, link: impl FnOnce() -> Link) -> Self::Origin;
     /// A value computed from others.
     fn operation(&mut self, operation: impl FnOnce() -> Operation) -> Self::Origin;
-    /// The origin as a trace has it, if one is kept.
-    fn origin(origin: Self::Origin) -> Option<Origin>;
+    /// The offset at which a value, or the reference or expression that it comes from, is written.
+    fn place(&self, origin: Self::Origin) -> Option<u32>;
 }
 
 /// The record of one compilation: an arena that only grows.
@@ -145,8 +145,12 @@ impl Recorder for Trace {
         self.node(Node::Operation(operation()))
     }
 
-    fn origin(origin: Origin) -> Option<Origin> {
-        Some(origin)
+    fn place(&self, origin: Origin) -> Option<u32> {
+        Some(match self.source(origin) {
+            Source::Written(at) => at,
+            Source::Node(Node::Link(link)) => link.span.start,
+            Source::Node(Node::Operation(operation)) => operation.span.start,
+        })
     }
 }
 
@@ -160,7 +164,7 @@ impl Recorder for NoTrace {
     fn written(&mut self, _: u32) {}
     fn link(&mut self, _: impl FnOnce() -> Link) {}
     fn operation(&mut self, _: impl FnOnce() -> Operation) {}
-    fn origin((): ()) -> Option<Origin> {
+    fn place(&self, (): ()) -> Option<u32> {
         None
     }
 }

@@ -1,1 +1,21 @@
-//! Placeholder.
+//! SmartFrog: text to value.
+//!
+//! lexer → parser → evaluate                  the core semantics, run while reading
+//!                    → forward               links that may look ahead
+//!                  → tree → definitional     the paper's definitions word for word, to compare with
+//!                         → production       the language of the production compiler
+//!
+//! The result is a [`Compiled`]: blocks that know where everything in them comes from.
+
+pub mod evaluate;
+pub mod forward;
+pub mod lexer;
+pub mod parser;
+pub mod printer;
+pub mod production;
+pub mod text;
+pub mod tree;
+
+mod compile;
+
+pub use compile::{Compiled, Options, Semantics, compile, compile_file};

@@ -1,0 +1,219 @@
+//! From a file to a configuration.
+
+use hence_model::diagnostic::{Code, Diagnostic};
+use hence_model::replay::Reader;
+use hence_model::source::{FileId, Files, Span};
+use hence_model::store::{BlockId, END, Found, Store, View};
+use hence_model::symbol::Symbol;
+use hence_model::trace::{Recorder, Trace};
+use hence_model::unit::{Limits, OUTPUT_TOO_LARGE, TOO_DEEP, Unit};
+use hence_model::value::Sink;
+
+use crate::evaluate::{Evaluator, Links};
+use crate::forward;
+use crate::lexer::Dialect;
+use crate::parser::parse;
+
+/// There is no `sfConfig`, or it is not a block.
+pub const NO_CONFIGURATION: Code = Code::of_rule("sf.no-configuration", "err7");
+
+/// What a specification means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Semantics {
+    /// As the paper defines it.
+    #[default]
+    Core,
+    /// Links may look ahead.
+    Forward,
+    /// As the production compiler does it.
+    Production,
+}
+
+impl Semantics {
+    /// The language that goes with it.
+    pub fn dialect(self) -> Dialect {
+        match self {
+            Semantics::Core | Semantics::Forward => Dialect::Core,
+            Semantics::Production => Dialect::Production,
+        }
+    }
+}
+
+/// How to compile.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// What a specification means.
+    pub semantics: Semantics,
+    /// How far it may go.
+    pub limits: Limits,
+}
+
+/// A compiled specification.
+pub struct Compiled<R: Recorder = Trace> {
+    /// Its sources, names and literals, and what is wrong with them.
+    pub unit: Unit,
+    /// Its blocks.
+    pub store: Store<R>,
+    /// The outermost block.
+    pub root: View,
+    /// The configuration; none if something is wrong.
+    pub configuration: Option<Found>,
+}
+
+/// Compiles a file and all that it includes.
+pub fn compile_file<R: Recorder>(files: &dyn Files, name: &str, options: &Options) -> Compiled<R> {
+    let mut unit = Unit::with_limits(options.limits);
+    match unit.load(files, name) {
+        Ok(file) => compile(unit, files, file, options),
+        Err(diagnostic) => {
+            unit.report(*diagnostic);
+            let mut store = Store::default();
+            let block = store.open(None);
+            Compiled {
+                unit,
+                store,
+                root: View { block, time: END },
+                configuration: None,
+            }
+        }
+    }
+}
+
+/// Compiles a file that is already read.
+pub fn compile<R: Recorder>(
+    mut unit: Unit,
+    files: &dyn Files,
+    file: FileId,
+    options: &Options,
+) -> Compiled<R> {
+    let links = match options.semantics {
+        Semantics::Core => Links::AtOnce,
+        _ => Links::Later,
+    };
+    let mut evaluator = Evaluator::<R>::new(links);
+    parse(
+        &mut unit,
+        files,
+        file,
+        options.semantics.dialect(),
+        &mut evaluator,
+    );
+    let mut root = evaluator.root;
+    if links == Links::Later && !unit.has_errors() {
+        root = forward::resolve(&mut evaluator, &mut unit);
+    }
+    finish(unit, evaluator.store, root, file)
+}
+
+/// Takes the configuration out of the specification (27), if nothing is wrong with it.
+fn finish<R: Recorder>(
+    mut unit: Unit,
+    store: Store<R>,
+    root: BlockId,
+    file: FileId,
+) -> Compiled<R> {
+    let root = View {
+        block: root,
+        time: END,
+    };
+    let mut configuration = None;
+    if !unit.has_errors() {
+        let name = unit.symbols.get(&unit.sources, "sfConfig");
+        let found = name.and_then(|name| store.find(root, name));
+        configuration = found.filter(|&found| store.child(found).is_some());
+        if configuration.is_none() {
+            let diagnostic = no_configuration(&unit, &store, name.zip(found), file);
+            unit.report(diagnostic);
+        }
+    }
+    let mut compiled = Compiled {
+        unit,
+        store,
+        root,
+        configuration,
+    };
+    compiled.check_size();
+    if compiled.unit.has_errors() {
+        compiled.configuration = None;
+    }
+    compiled
+}
+
+fn no_configuration<R: Recorder>(
+    unit: &Unit,
+    store: &Store<R>,
+    found: Option<(Symbol, Found)>,
+    file: FileId,
+) -> Diagnostic {
+    match found {
+        None => {
+            let end = unit.sources.span(file).end;
+            Diagnostic::error(NO_CONFIGURATION, "there is no `sfConfig`")
+                .label(Span::at(end), "the file ends without it")
+                .help(
+                    "the result is the block `sfConfig extends { … }`; other blocks are its parts",
+                )
+        }
+        Some((_, found)) => {
+            let diagnostic = Diagnostic::error(NO_CONFIGURATION, "`sfConfig` is not a block");
+            let diagnostic = match store.recorder.place(store.entry(found.entry).origin) {
+                Some(at) => diagnostic.at(Span::new(at, at + 1)),
+                None => diagnostic,
+            };
+            diagnostic.help("write `sfConfig extends { … }`")
+        }
+    }
+}
+
+impl<R: Recorder> Compiled<R> {
+    /// Reads it.
+    pub fn reader(&self) -> Reader<'_, R> {
+        let unit = &self.unit;
+        Reader::new(&unit.sources, &unit.symbols, &unit.literals, &self.store)
+    }
+
+    /// Sends the configuration to a sink; nothing if there is none.
+    pub fn send(&self, sink: &mut impl Sink) {
+        if let Some(view) = self.view() {
+            self.reader().send(view, sink);
+        }
+    }
+
+    /// The configuration's block.
+    pub fn view(&self) -> Option<View> {
+        self.store.child(self.configuration?)
+    }
+
+    /// A few lines can stand for more than fits on any disk: it is counted before it is printed.
+    fn check_size(&mut self) {
+        let Some(view) = self.view() else { return };
+        let limits = self.unit.limits;
+        let (bytes, depth) = self.store.size_bound(view.block);
+        if bytes <= limits.output && depth <= limits.depth {
+            return;
+        }
+        let (bytes, depth) = self.reader().size(view);
+        let found = self.configuration.expect("it has a view");
+        let at = self
+            .store
+            .recorder
+            .place(self.store.entry(found.entry).origin);
+        let place = at.map_or(Span::at(0), |at| Span::new(at, at + 1));
+        if bytes > limits.output {
+            let message = format!("the configuration is larger than {} bytes", limits.output);
+            self.unit.report(
+                Diagnostic::error(OUTPUT_TOO_LARGE, message)
+                    .label(place, "about this block")
+                    .help("allow more with `--max-output`; blocks that contain copies of each other grow fast"),
+            );
+        }
+        if depth > limits.depth {
+            let message = format!("the configuration is deeper than {} levels", limits.depth);
+            self.unit.report(
+                Diagnostic::error(TOO_DEEP, message)
+                    .label(place, "about this block")
+                    .help("allow more with `--max-depth`"),
+            );
+        }
+    }
+}

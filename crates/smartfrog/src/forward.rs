@@ -1,0 +1,453 @@
+//! The forward semantics: links that may look ahead (§9.2.2 of the paper).
+//!
+//! While the text is read, a link is stored as it is, so that who inherits it inherits the link and not
+//! its value (`late_prototype` is the exception: a prototype is needed at once). When everything is
+//! read, the links in `sfConfig` are followed, each from the block where it now stands.
+//!
+//! The value of a link is the value of what it names, whichever comes first in the text: a link on the
+//! way is followed first, and a block is resolved, where it stands, before it is shared. So the result
+//! does not depend on the order of definitions, and a value that would contain itself (figure 8) is
+//! always found: something is asked for that is already waiting.
+
+use hence_model::cell::{Cell, Child};
+use hence_model::diagnostic::{Code, Diagnostic};
+use hence_model::source::Span;
+use hence_model::store::{BlockId, END, Found, View};
+use hence_model::symbol::Symbol;
+use hence_model::trace::{Link, Recorder};
+use hence_model::unit::Unit;
+use rustc_hash::FxHashMap;
+
+use crate::evaluate::{
+    Evaluator, POISON, PROTOTYPE_MISSING, PROTOTYPE_NOT_BLOCK, Resolved, UNRESOLVED_REFERENCE, text,
+};
+use crate::parser::Part;
+use crate::tree::span_of;
+
+/// A link that leads back to itself, or to a block around it.
+pub const LINK_CYCLE: Code = Code::new("sf.link-cycle");
+
+/// Follows the links in `sfConfig`. Returns the root in which they are followed.
+pub(crate) fn resolve<R: Recorder>(evaluator: &mut Evaluator<R>, unit: &mut Unit) -> BlockId {
+    let Some(name) = unit.symbols.get(&unit.sources, "sfConfig") else {
+        return evaluator.root;
+    };
+    let time = evaluator.store.now();
+    let root = View {
+        block: evaluator.root,
+        time,
+    };
+    let mut pass = Pass {
+        evaluator,
+        unit,
+        frames: Vec::new(),
+        children: FxHashMap::default(),
+        links: FxHashMap::default(),
+    };
+    let root = pass.frame(root, None);
+    pass.run(root, name);
+    pass.frames[root.0].block
+}
+
+/// A block in the place where it is seen; blocks that are shared have a frame for each place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct FrameId(usize);
+
+struct Frame {
+    /// The block as it was read.
+    view: View,
+    /// The block around it, in this place.
+    parent: Option<FrameId>,
+    /// The same block with its links followed.
+    block: BlockId,
+    progress: Progress,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    Ahead,
+    UnderWay,
+    Done,
+}
+
+/// What a link leads to.
+#[derive(Clone, Copy, Debug)]
+enum Target {
+    Value(Cell),
+    Block(FrameId),
+}
+
+enum LinkState {
+    UnderWay,
+    Done(Target),
+}
+
+/// Something that is being resolved.
+enum Task {
+    /// All links in a block: those still to be looked at, last first.
+    Block(FrameId, Vec<(Symbol, Found)>),
+    /// One link: the one stored under a name.
+    Link(FrameId, Symbol, u32),
+}
+
+/// Why a link cannot be followed yet, or at all.
+enum Trouble {
+    /// Another link must be followed first.
+    First(FrameId, Symbol, u32),
+    /// That one is waiting for this one.
+    Cycle,
+    /// It leads nowhere.
+    Unresolved,
+}
+
+struct Pass<'a, R: Recorder> {
+    evaluator: &'a mut Evaluator<R>,
+    unit: &'a mut Unit,
+    frames: Vec<Frame>,
+    children: FxHashMap<(FrameId, Symbol), FrameId>,
+    links: FxHashMap<(FrameId, Symbol), LinkState>,
+}
+
+impl<R: Recorder> Pass<'_, R> {
+    /// Resolves what the root has under `name`. Tasks that wait for others stand below them.
+    fn run(&mut self, root: FrameId, name: Symbol) {
+        let Some(found) = self.evaluator.store.find(self.frames[root.0].view, name) else {
+            return;
+        };
+        let mut tasks = vec![Task::Block(root, vec![(name, found)])];
+        while let Some(task) = tasks.pop() {
+            match task {
+                Task::Block(frame, rest) => self.block(frame, rest, &mut tasks),
+                Task::Link(frame, name, link) => self.link(frame, name, link, &mut tasks),
+            }
+        }
+    }
+
+    /// Goes through the entries of a block, in order.
+    fn block(&mut self, frame: FrameId, mut rest: Vec<(Symbol, Found)>, tasks: &mut Vec<Task>) {
+        let Some((name, found)) = rest.pop() else {
+            self.evaluator.store.close(self.frames[frame.0].block);
+            self.frames[frame.0].progress = Progress::Done;
+            return;
+        };
+        tasks.push(Task::Block(frame, rest));
+        let cell = self.evaluator.store.entry(found.entry).cell;
+        if let Some(link) = cell.as_late() {
+            if cell != POISON && !self.links.contains_key(&(frame, name)) {
+                self.links.insert((frame, name), LinkState::UnderWay);
+                tasks.push(Task::Link(frame, name, link));
+            }
+        } else if let Some(view) = self.evaluator.store.child(found)
+            && self.evaluator.awaiting.contains(&view.block)
+        {
+            let inner = self.child(frame, name, view);
+            if self.frames[inner.0].progress == Progress::Ahead {
+                self.begin(inner, tasks);
+            }
+        }
+    }
+
+    fn begin(&mut self, frame: FrameId, tasks: &mut Vec<Task>) {
+        self.frames[frame.0].progress = Progress::UnderWay;
+        let mut entries = self.entries(self.frames[frame.0].view);
+        entries.reverse();
+        tasks.push(Task::Block(frame, entries));
+    }
+
+    /// The entries that count, in order. Only blocks with links in them come here, so this is a plain
+    /// replay: first position, last value.
+    fn entries(&self, view: View) -> Vec<(Symbol, Found)> {
+        let store = &self.evaluator.store;
+        let mut keys: indexmap::IndexMap<Symbol, Found> = indexmap::IndexMap::default();
+        let mut pending: Vec<(View, bool, Found)> = Vec::new();
+        let push = |pending: &mut Vec<(View, bool, Found)>, view: View| {
+            for entry in store.log(view) {
+                let include = store.included(entry);
+                let found = Found {
+                    entry,
+                    time: view.time,
+                };
+                pending.push((include.unwrap_or(view), include.is_some(), found));
+            }
+        };
+        push(&mut pending, view);
+        while let Some((view, is_include, found)) = pending.pop() {
+            if is_include {
+                push(&mut pending, view);
+                continue;
+            }
+            let key = store.entry(found.entry).key;
+            if key != Symbol::FILE && key != Symbol::ORDER {
+                keys.insert(key, found);
+            }
+        }
+        keys.into_iter().collect()
+    }
+
+    /// Follows one link, or first what it waits for.
+    fn link(&mut self, frame: FrameId, name: Symbol, link: u32, tasks: &mut Vec<Task>) {
+        let parts = std::mem::take(&mut self.evaluator.late[link as usize].parts);
+        match self.follow(frame, &parts) {
+            Ok((level, target)) => {
+                if let Target::Block(inner) = target {
+                    match self.frames[inner.0].progress {
+                        Progress::Done => {}
+                        Progress::Ahead if self.awaits(inner) => {
+                            tasks.push(Task::Link(frame, name, link));
+                            self.begin(inner, tasks);
+                            self.evaluator.late[link as usize].parts = parts;
+                            return;
+                        }
+                        Progress::Ahead => {}
+                        Progress::UnderWay => {
+                            self.cycle(&parts, tasks);
+                            self.settle(frame, name, Target::Value(POISON), None, &parts);
+                            self.evaluator.late[link as usize].parts = parts;
+                            return;
+                        }
+                    }
+                }
+                self.settle(frame, name, target, Some(level), &parts);
+            }
+            Err(Trouble::First(other, other_name, other_link)) => {
+                tasks.push(Task::Link(frame, name, link));
+                self.links.insert((other, other_name), LinkState::UnderWay);
+                tasks.push(Task::Link(other, other_name, other_link));
+            }
+            Err(Trouble::Cycle) => {
+                self.cycle(&parts, tasks);
+                self.settle(frame, name, Target::Value(POISON), None, &parts);
+            }
+            Err(Trouble::Unresolved) => {
+                let from = self.frames[frame.0].view.block;
+                let diagnostic =
+                    self.evaluator
+                        .unresolved(self.unit, from, &parts, UNRESOLVED_REFERENCE);
+                self.unit.report(diagnostic);
+                self.settle(frame, name, Target::Value(POISON), None, &parts);
+            }
+        }
+        self.evaluator.late[link as usize].parts = parts;
+    }
+
+    /// Stores what a link leads to in the resolved block.
+    fn settle(
+        &mut self,
+        frame: FrameId,
+        name: Symbol,
+        target: Target,
+        level: Option<FrameId>,
+        parts: &[Part],
+    ) {
+        self.links.insert((frame, name), LinkState::Done(target));
+        let from = self.frames[frame.0].block;
+        let level = level.map_or(from, |level| self.frames[level.0].block);
+        let store = &mut self.evaluator.store;
+        let time = store.now();
+        let cell = match target {
+            Target::Value(cell) => cell,
+            Target::Block(inner) => {
+                let block = self.frames[inner.0].block;
+                Cell::shared(store.share(View { block, time }))
+            }
+        };
+        let origin = store.recorder.link(|| Link {
+            span: span_of(parts),
+            from,
+            level,
+            time: END,
+            keys: parts.iter().map(|part| part.name).collect(),
+        });
+        store.put(&self.unit.literals, from, name, cell, origin);
+    }
+
+    /// Searches a reference from a frame outwards; the whole reference is tried at each level.
+    fn follow(&mut self, from: FrameId, parts: &[Part]) -> Result<(FrameId, Target), Trouble> {
+        let mut level = Some(from);
+        while let Some(frame) = level {
+            if let Some(target) = self.find(frame, parts)? {
+                return Ok((frame, target));
+            }
+            level = self.frames[frame.0].parent;
+        }
+        Err(Trouble::Unresolved)
+    }
+
+    fn find(&mut self, level: FrameId, parts: &[Part]) -> Result<Option<Target>, Trouble> {
+        let mut target = Target::Block(level);
+        for part in parts {
+            let Target::Block(frame) = target else {
+                return Ok(None);
+            };
+            let view = self.frames[frame.0].view;
+            let Some(found) = self.evaluator.store.find(view, part.name) else {
+                return Ok(None);
+            };
+            let cell = self.evaluator.store.entry(found.entry).cell;
+            target = match self.evaluator.store.child(found) {
+                Some(view) => Target::Block(self.child(frame, part.name, view)),
+                None => match cell.as_late() {
+                    Some(link) if cell != POISON => match self.links.get(&(frame, part.name)) {
+                        Some(LinkState::Done(target)) => *target,
+                        Some(LinkState::UnderWay) => return Err(Trouble::Cycle),
+                        None => return Err(Trouble::First(frame, part.name, link)),
+                    },
+                    _ => Target::Value(cell),
+                },
+            };
+        }
+        Ok(Some(target))
+    }
+
+    fn frame(&mut self, view: View, parent: Option<FrameId>) -> FrameId {
+        let id = FrameId(self.frames.len());
+        let outer = parent.map(|parent| self.frames[parent.0].block);
+        // A block without links needs no new version of itself.
+        let block = if self.evaluator.awaiting.contains(&view.block) || parent.is_none() {
+            let store = &mut self.evaluator.store;
+            let block = store.open(outer);
+            let origin = store.recorder.written(0);
+            store.include(block, view, origin);
+            block
+        } else {
+            view.block
+        };
+        self.frames.push(Frame {
+            view,
+            parent,
+            block,
+            progress: Progress::Ahead,
+        });
+        id
+    }
+
+    fn awaits(&self, frame: FrameId) -> bool {
+        self.evaluator
+            .awaiting
+            .contains(&self.frames[frame.0].view.block)
+    }
+
+    fn child(&mut self, parent: FrameId, name: Symbol, view: View) -> FrameId {
+        if let Some(&frame) = self.children.get(&(parent, name)) {
+            return frame;
+        }
+        let frame = self.frame(view, Some(parent));
+        self.children.insert((parent, name), frame);
+        if self.awaits(frame) {
+            let origin = self.evaluator.store.recorder.written(0);
+            let cell = Cell::edit(self.frames[frame.0].block);
+            let around = self.frames[parent.0].block;
+            self.evaluator
+                .store
+                .put(&self.unit.literals, around, name, cell, origin);
+        }
+        frame
+    }
+
+    fn cycle(&mut self, parts: &[Part], tasks: &[Task]) {
+        let message = format!(
+            "the value of `{}` would contain itself",
+            text(self.unit, parts)
+        );
+        let mut diagnostic = Diagnostic::error(LINK_CYCLE, message).at(span_of(parts));
+        let waiting = tasks.iter().rev().filter_map(|task| match task {
+            Task::Link(_, _, link) => Some(span_of(&self.evaluator.late[*link as usize].parts)),
+            Task::Block(..) => None,
+        });
+        for span in waiting.filter(|span| *span != Span::at(0)).take(8) {
+            diagnostic = diagnostic.label(span, "needed by this link");
+        }
+        self.unit.report(diagnostic.help(
+            "a link cannot lead to a block around it, nor, by way of others, back to itself",
+        ));
+    }
+}
+
+/// Prototypes that are links.
+impl<R: Recorder> Evaluator<R> {
+    /// The block that a link used as a prototype leads to now: it must exist already.
+    pub(crate) fn late_prototype(
+        &mut self,
+        unit: &mut Unit,
+        resolved: &Resolved,
+        reference: &[Part],
+    ) -> Option<View> {
+        // The namespaces around the link, innermost first, as it is reached.
+        let mut around = self.namespaces(resolved.level, reference)?;
+        let mut found = resolved.found;
+        let mut seen = vec![found.entry];
+        loop {
+            let cell = self.store.entry(found.entry).cell;
+            let link = match cell.as_late() {
+                Some(_) if cell == POISON => return None,
+                Some(link) => link,
+                None => {
+                    let Some(view) = self.store.child(found) else {
+                        break;
+                    };
+                    let time = view.time.min(self.store.now());
+                    return Some(View { time, ..view });
+                }
+            };
+            let parts = &self.late[link as usize].parts;
+            let step = around.iter().enumerate().find_map(|(i, &view)| {
+                let mut inside = vec![view];
+                let mut found = self.store.find(view, parts[0].name)?;
+                for part in &parts[1..] {
+                    let view = self.store.child(found)?;
+                    inside.push(view);
+                    found = self.store.find(view, part.name)?;
+                }
+                inside.reverse();
+                inside.extend_from_slice(&around[i + 1..]);
+                Some((found, inside))
+            });
+            match step {
+                Some((next, inside)) if !seen.contains(&next.entry) => {
+                    seen.push(next.entry);
+                    (found, around) = (next, inside);
+                }
+                _ => {
+                    let name = text(unit, reference);
+                    let message = format!("`{name}` is a link that leads to nothing yet");
+                    let link = span_of(parts);
+                    unit.report(
+                        Diagnostic::error(PROTOTYPE_MISSING, message)
+                            .at(span_of(reference))
+                            .label(link, "this is the link")
+                            .help("a prototype is needed at once: define its target above"),
+                    );
+                    return None;
+                }
+            }
+        }
+        let name = text(unit, reference);
+        let message =
+            format!("`{name}` cannot be extended: it leads to something that is not a block");
+        unit.report(Diagnostic::error(PROTOTYPE_NOT_BLOCK, message).at(span_of(reference)));
+        None
+    }
+
+    /// The namespaces around what a reference names, innermost first.
+    fn namespaces(&self, level: BlockId, reference: &[Part]) -> Option<Vec<View>> {
+        let mut namespaces = Vec::new();
+        let mut outer = Some(level);
+        while let Some(block) = outer {
+            namespaces.push(View { block, time: END });
+            outer = self.store.parent(block);
+        }
+        let mut view = namespaces[0];
+        for part in &reference[..reference.len() - 1] {
+            let found = self.store.find(view, part.name)?;
+            view = match self.store.entry(found.entry).cell.child()? {
+                Child::Own(block) | Child::Edit(block) => View {
+                    block,
+                    time: found.time,
+                },
+                Child::Shared(id) => self.store.view(id),
+            };
+            namespaces.insert(0, view);
+        }
+        Some(namespaces)
+    }
+}

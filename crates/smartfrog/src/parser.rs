@@ -1,0 +1,957 @@
+//! Tokens to syntax, reported as it is read.
+//!
+//! SmartFrog's core semantics reads a specification from left to right, so it can run while the text
+//! is parsed: the parser tells a [`Handler`] what it sees, and the evaluator is one. A syntax tree,
+//! for those who want one, is built by another ([`crate::tree`]).
+//!
+//! The grammar is in `docs/smartfrog.md`. The parser does not recurse over blocks and vectors, however
+//! deep they are, and goes on after a mistake at the next `;` or `}`, so that one run reports them all.
+
+use hence_model::cell::{Cell, Item};
+use hence_model::diagnostic::{Code, Diagnostic};
+use hence_model::source::{FileId, Files, ReadError, Span};
+use hence_model::symbol::Symbol;
+use hence_model::unit::{TOO_DEEP, Unit};
+
+use crate::lexer::{Dialect, Keyword, Lexer, Operator, Token};
+use crate::text;
+use crate::tree::Expression;
+
+/// The text is not a specification.
+pub const SYNTAX: Code = Code::new("sf.syntax");
+/// Something that only the production language has.
+pub const PRODUCTION_ONLY: Code = Code::new("sf.production-only");
+/// An included file cannot be read.
+pub const INCLUDE_UNREADABLE: Code = Code::new("sf.include-unreadable");
+/// A file includes itself, directly or not.
+pub const RECURSIVE_INCLUDE: Code = Code::new("sf.recursive-include");
+/// So much is wrong that the rest is not looked at.
+pub const TOO_MANY_ERRORS: Code = Code::new("sf.too-many-errors");
+
+/// After so many mistakes in one compilation, nobody reads on.
+const ENOUGH: usize = 100;
+
+/// One part of a reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What it does.
+    pub kind: PartKind,
+    /// The name in it; for `PARENT` and its like the keyword itself.
+    pub name: Symbol,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// What a part of a reference does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartKind {
+    /// A name: looked for outwards if it is the first part, and right here if not.
+    Name,
+    /// A keyword of the production language, with or without a name behind it.
+    Keyword(Keyword),
+}
+
+/// What the parser tells of what it reads.
+pub trait Handler {
+    /// `target literal;`
+    fn literal(&mut self, unit: &mut Unit, target: &[Part], cell: Cell, span: Span);
+    /// `target reference;`
+    fn link(&mut self, unit: &mut Unit, target: &[Part], reference: &[Part]);
+    /// `target extends …`
+    fn open(&mut self, unit: &mut Unit, target: &[Part], span: Span);
+    /// A reference after `extends`.
+    fn prototype(&mut self, unit: &mut Unit, reference: &[Part]);
+    /// A `{` after `extends`.
+    fn body(&mut self, unit: &mut Unit, span: Span);
+    /// Its `}`.
+    fn end_body(&mut self, unit: &mut Unit, span: Span);
+    /// The end of what `extends` began.
+    fn close(&mut self, unit: &mut Unit);
+    /// `order first < second < …;`
+    fn order(&mut self, unit: &mut Unit, names: &[Part], span: Span);
+    /// The text of another file begins here.
+    fn include(&mut self, unit: &mut Unit, file: FileId, span: Span);
+    /// That text has ended.
+    fn end_include(&mut self, unit: &mut Unit);
+    /// `[tags] target value` of the production language, for values that are none of the above.
+    fn expression(&mut self, unit: &mut Unit, target: &[Part], value: Expression);
+    /// Tags that belong to the next assignment.
+    fn tags(&mut self, unit: &mut Unit, tags: &[Part]);
+    /// `DATA` or `LAZY` right after `extends`.
+    fn modifier(&mut self, unit: &mut Unit, keyword: Keyword);
+}
+
+/// Reads a file and all that it includes, and tells `handler` what it sees.
+pub fn parse<H: Handler>(
+    unit: &mut Unit,
+    files: &dyn Files,
+    file: FileId,
+    dialect: Dialect,
+    handler: &mut H,
+) {
+    let mut parser = Parser::new(unit, files, file, dialect, handler);
+    parser.advance();
+    parser.specification();
+}
+
+pub(crate) struct Parser<'a, H: Handler> {
+    pub unit: &'a mut Unit,
+    files: &'a dyn Files,
+    pub handler: &'a mut H,
+    lexer: Lexer,
+    pub token: Token,
+    pub span: Span,
+    /// Where the token before this one ended.
+    pub before: u32,
+    open: Vec<Open>,
+    target: Vec<Part>,
+    reference: Vec<Part>,
+    items: Vec<Item>,
+    nested: u32,
+    /// How deep the expression being read is.
+    pub depth: u32,
+    /// How many fresh names were made.
+    pub fresh: u32,
+    /// Whether a `}` is to come that closes no block.
+    pub wrapping: bool,
+    /// The files around the ones in `open`, for a parser of a part.
+    around: Vec<FileId>,
+}
+
+/// What is being read.
+enum Open {
+    /// A body: where its brace is.
+    Body(Span),
+    /// A file that another one includes: how to go on in that.
+    File { resume: Lexer },
+}
+
+/// The parser gives up: the rest of the text is skipped.
+pub(crate) struct Lost;
+
+impl<'a, H: Handler> Parser<'a, H> {
+    pub(crate) fn new(
+        unit: &'a mut Unit,
+        files: &'a dyn Files,
+        file: FileId,
+        dialect: Dialect,
+        handler: &'a mut H,
+    ) -> Self {
+        let span = unit.sources.span(file);
+        Self {
+            unit,
+            files,
+            handler,
+            lexer: Lexer {
+                position: span.start,
+                end: span.end,
+                dialect,
+            },
+            token: Token::End,
+            span: Span::at(span.start),
+            before: span.start,
+            open: Vec::new(),
+            target: Vec::new(),
+            reference: Vec::new(),
+            items: Vec::new(),
+            nested: 0,
+            depth: 0,
+            fresh: 0,
+            wrapping: false,
+            around: Vec::new(),
+        }
+    }
+
+    /// Lets another handler see what is read by `read`, and then goes on from there.
+    pub(crate) fn aside<I: Handler>(
+        &mut self,
+        handler: &mut I,
+        read: impl FnOnce(&mut Parser<'_, I>),
+    ) {
+        let mut around: Vec<FileId> = self.chain().collect();
+        around.push(self.file());
+        let mut inner = Parser {
+            unit: self.unit,
+            files: self.files,
+            handler,
+            lexer: self.lexer,
+            token: self.token,
+            span: self.span,
+            before: self.before,
+            open: Vec::new(),
+            target: Vec::new(),
+            reference: Vec::new(),
+            items: Vec::new(),
+            nested: self.nested,
+            depth: self.depth,
+            fresh: self.fresh,
+            wrapping: false,
+            around,
+        };
+        read(&mut inner);
+        let Parser {
+            lexer,
+            token,
+            span,
+            before,
+            fresh,
+            ..
+        } = inner;
+        (self.lexer, self.token, self.span) = (lexer, token, span);
+        (self.before, self.fresh) = (before, fresh);
+    }
+
+    /// `extends …`, all of it.
+    pub(crate) fn extends_to_its_end(&mut self, target: &[Part]) {
+        self.extends(target);
+        while !self.open.is_empty() && self.statement() {}
+    }
+
+    /// Statements up to a `}` that belongs to somebody else.
+    pub(crate) fn statements_to_brace(&mut self) {
+        let is_at_brace =
+            |parser: &Self| parser.token == Token::CloseBrace && parser.open.is_empty();
+        while !is_at_brace(self) && self.statement() {}
+    }
+
+    /// Leaves the rest of the file unread.
+    pub(crate) fn skip_all(&mut self) {
+        self.lexer.position = self.lexer.end;
+        self.advance();
+    }
+
+    /// A sequence of statements up to the end of the file.
+    fn specification(&mut self) {
+        if self.is_production() && self.token == Token::Keyword(Keyword::Extends) {
+            self.wrapped();
+        }
+        while self.statement() {
+            if self.unit.diagnostics.len() >= ENOUGH {
+                let message = format!("there are more than {ENOUGH} mistakes");
+                let diagnostic = Diagnostic::error(TOO_MANY_ERRORS, message);
+                self.unit
+                    .report(diagnostic.label(self.span, "not read from here on"));
+                return;
+            }
+        }
+    }
+
+    /// Reads one statement, or the end of a body or file. False when all is read.
+    fn statement(&mut self) -> bool {
+        match self.token {
+            Token::Word => self.assignment(),
+            Token::Include | Token::IncludeIfThere => self.include(),
+            Token::CloseBrace => self.end_body(),
+            Token::End => return self.end_of_file(),
+            Token::Semicolon if self.is_production() => self.advance(),
+            Token::Fresh | Token::Text { .. } if self.is_production() => self.assignment(),
+            Token::OpenBracket if self.is_production() => self.tags(),
+            // The lexer has said what is wrong.
+            Token::Invalid => self.advance(),
+            Token::Semicolon => {
+                self.unit.report(
+                    Diagnostic::error(SYNTAX, "there is nothing for this `;` to end")
+                        .at(self.span)
+                        .help("remove it; `extends …` needs none"),
+                );
+                self.advance();
+            }
+            _ => {
+                self.expected("the name of an attribute");
+                self.recover();
+            }
+        }
+        true
+    }
+
+    fn assignment(&mut self) {
+        let mut target = std::mem::take(&mut self.target);
+        target.clear();
+        if self.left_side(&mut target).is_ok() {
+            self.value(&target);
+        } else {
+            self.recover();
+        }
+        self.target = target;
+    }
+
+    fn left_side(&mut self, target: &mut Vec<Part>) -> Result<(), Lost> {
+        if self.is_production() {
+            return self.production_target(target);
+        }
+        self.names(target)
+    }
+
+    /// `IDENT { ":" IDENT }`
+    fn names(&mut self, parts: &mut Vec<Part>) -> Result<(), Lost> {
+        loop {
+            if self.token != Token::Word {
+                self.expected("a name");
+                return Err(Lost);
+            }
+            parts.push(self.name());
+            if self.token != Token::Colon {
+                return Ok(());
+            }
+            self.advance();
+        }
+    }
+
+    /// The word that is read now, as a name.
+    pub(crate) fn name(&mut self) -> Part {
+        let span = self.span;
+        let name = self.unit.symbols.intern(&self.unit.sources, span);
+        self.advance();
+        Part {
+            kind: PartKind::Name,
+            name,
+            span,
+        }
+    }
+
+    fn value(&mut self, target: &[Part]) {
+        if self.token == Token::Keyword(Keyword::Extends) {
+            return self.extends(target);
+        }
+        if self.is_production() {
+            return self.production_value(target);
+        }
+        match self.token {
+            Token::Word if self.is_order(target) => self.order(),
+            Token::Word => {
+                let mut reference = std::mem::take(&mut self.reference);
+                reference.clear();
+                match self.names(&mut reference) {
+                    Ok(()) => {
+                        self.handler.link(self.unit, target, &reference);
+                        self.semicolon();
+                    }
+                    Err(Lost) => self.recover(),
+                }
+                self.reference = reference;
+            }
+            _ => match self.basic() {
+                Ok((cell, span)) => {
+                    self.handler.literal(self.unit, target, cell, span);
+                    self.semicolon();
+                }
+                Err(Lost) => self.recover(),
+            },
+        }
+    }
+
+    /// Whether this is not `order name;` but `order first < second;`.
+    pub(crate) fn is_order(&self, target: &[Part]) -> bool {
+        let [only] = target else { return false };
+        let text = self.unit.sources.text();
+        self.unit.sources.slice(only.span) == "order" && {
+            let mut ahead = self.lexer;
+            ahead.next(text, &mut Vec::new()).0 == Token::Operator(Operator::Less)
+        }
+    }
+
+    /// `order a < b < c, d < e;`
+    pub(crate) fn order(&mut self) {
+        let mut names: Vec<Part> = Vec::new();
+        let start = self.span;
+        loop {
+            if self.token != Token::Word {
+                self.expected("the name of an attribute");
+                return self.recover();
+            }
+            names.push(self.name());
+            match self.token {
+                Token::Operator(Operator::Less) => self.advance(),
+                _ if names.len() < 2 => {
+                    self.expected("`<`");
+                    return self.recover();
+                }
+                _ => {
+                    let span = Span::new(start.start, self.before);
+                    self.handler.order(self.unit, &names, span);
+                    names.clear();
+                    if self.token != Token::Comma {
+                        return self.semicolon();
+                    }
+                    self.advance();
+                }
+            }
+        }
+    }
+
+    /// `extends proto { "," proto }`, up to its end or to the first statement of a body.
+    fn extends(&mut self, target: &[Part]) {
+        let span = self.span;
+        self.advance();
+        self.handler.open(self.unit, target, span);
+        if self.is_production()
+            && let Token::Keyword(keyword @ (Keyword::Data | Keyword::Lazy)) = self.token
+        {
+            self.handler.modifier(self.unit, keyword);
+            self.advance();
+        }
+        self.prototypes();
+    }
+
+    fn prototypes(&mut self) {
+        loop {
+            match self.token {
+                Token::OpenBrace => return self.open_body(),
+                Token::Keyword(Keyword::Null) if self.is_production() => self.advance(),
+                _ => {
+                    let mut reference = std::mem::take(&mut self.reference);
+                    reference.clear();
+                    let read = if self.is_production() {
+                        self.production_reference(&mut reference)
+                    } else if matches!(self.token, Token::Word) {
+                        self.names(&mut reference)
+                    } else {
+                        self.expected("a prototype or `{`");
+                        Err(Lost)
+                    };
+                    match read {
+                        Ok(()) => self.handler.prototype(self.unit, &reference),
+                        Err(Lost) => {
+                            self.reference = reference;
+                            self.handler.close(self.unit);
+                            return self.recover();
+                        }
+                    }
+                    self.reference = reference;
+                }
+            }
+            if !self.another_prototype() {
+                return self.handler.close(self.unit);
+            }
+        }
+    }
+
+    fn another_prototype(&mut self) -> bool {
+        match self.token {
+            Token::Comma => {
+                self.advance();
+                true
+            }
+            Token::OpenBrace if self.is_production() => true,
+            Token::OpenBrace => {
+                // Written for the production compiler, or the comma was forgotten: it is clear what is meant.
+                self.unit.report(
+                    Diagnostic::error(SYNTAX, "a `,` must stand between a prototype and `{`")
+                        .at(self.span)
+                        .help("the production language can do without: `--semantics production`"),
+                );
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn open_body(&mut self) {
+        self.nested += 1;
+        self.open.push(Open::Body(self.span));
+        self.handler.body(self.unit, self.span);
+        if self.nested > self.unit.limits.depth {
+            self.too_deep();
+        }
+        self.advance();
+    }
+
+    fn too_deep(&mut self) {
+        let limit = self.unit.limits.depth;
+        self.unit.report(
+            Diagnostic::error(TOO_DEEP, format!("nesting is deeper than {limit} levels"))
+                .label(self.span, "this is one too many")
+                .help("allow more with `--max-depth`"),
+        );
+        // Nothing after this can be understood without its surroundings.
+        self.lexer.position = self.lexer.end;
+    }
+
+    fn end_body(&mut self) {
+        match self.open.last() {
+            Some(Open::Body(_)) => {
+                self.open.pop();
+                self.nested -= 1;
+                self.handler.end_body(self.unit, self.span);
+                self.advance();
+                if self.another_prototype_after_body() {
+                    self.prototypes();
+                } else {
+                    self.handler.close(self.unit);
+                }
+            }
+            _ if self.wrapping => {
+                self.wrapping = false;
+                self.advance();
+            }
+            _ => {
+                self.unit.report(
+                    Diagnostic::error(SYNTAX, "this `}` closes nothing")
+                        .at(self.span)
+                        .help("remove it, or look for a `{` that is missing above"),
+                );
+                self.advance();
+            }
+        }
+    }
+
+    fn another_prototype_after_body(&mut self) -> bool {
+        let more = self.token == Token::Comma;
+        if more {
+            self.advance();
+        }
+        more
+    }
+
+    fn end_of_file(&mut self) -> bool {
+        match self.open.pop() {
+            None => false,
+            Some(Open::Body(brace)) => {
+                if !self.is_cut_short() {
+                    let end = Span::at(self.lexer.end);
+                    self.unit.report(
+                        Diagnostic::error(SYNTAX, "a `}` is missing at the end of the file")
+                            .label(end, "expected here at the latest")
+                            .label(brace, "to close this"),
+                    );
+                }
+                // The other open bodies are open because of this one.
+                while matches!(self.open.last(), Some(Open::Body(_))) {
+                    self.open.pop();
+                    self.leave();
+                }
+                self.leave();
+                true
+            }
+            Some(Open::File { resume }) => {
+                self.handler.end_include(self.unit);
+                self.lexer = resume;
+                self.advance();
+                self.optional_semicolon();
+                true
+            }
+        }
+    }
+
+    fn leave(&mut self) {
+        self.nested -= 1;
+        self.handler.end_body(self.unit, Span::at(self.lexer.end));
+        self.handler.close(self.unit);
+    }
+
+    /// Whether the file was not read to its end because something else was wrong.
+    fn is_cut_short(&self) -> bool {
+        let last = self.unit.diagnostics.last();
+        last.is_some_and(|last| {
+            last.code == TOO_DEEP || last.code == crate::lexer::UNTERMINATED_COMMENT
+        })
+    }
+
+    fn include(&mut self) {
+        let optional = self.token == Token::IncludeIfThere;
+        if optional && !self.is_production() {
+            self.production_only("`#include?`");
+        }
+        let directive = self.span;
+        self.advance();
+        let Token::Text { .. } = self.token else {
+            self.expected("the name of a file in quotes");
+            return self.recover();
+        };
+        let span = directive.to(self.span);
+        let Ok(name) = self.string() else {
+            return self.recover();
+        };
+        let name = beside(self.unit.sources.name(self.file()), &name);
+        if let Some(file) = self.included_already(&name) {
+            let diagnostic = self.recursion(file, &name, span);
+            self.unit.report(diagnostic);
+            self.advance();
+            return self.optional_semicolon();
+        }
+        let loaded = match self.unit.sources.named(&name) {
+            Some(file) => Ok(file),
+            None => self.unit.sources.load(self.files, &name),
+        };
+        match loaded {
+            Ok(file) => {
+                // What follows the directive is read when the file has ended.
+                let resume = self.lexer;
+                self.open.push(Open::File { resume });
+                let text = self.unit.sources.span(file);
+                self.lexer = Lexer {
+                    position: text.start,
+                    end: text.end,
+                    ..resume
+                };
+                self.handler.include(self.unit, file, span);
+                self.advance();
+            }
+            Err(ReadError::Missing) if optional => {
+                self.advance();
+                self.optional_semicolon();
+            }
+            Err(error) => {
+                let detail = self.unit.unreadable(&name, error);
+                let mut diagnostic = Diagnostic::error(INCLUDE_UNREADABLE, detail.message).at(span);
+                diagnostic.labels.extend(detail.labels);
+                diagnostic.help = detail.help;
+                diagnostic
+                    .help
+                    .push("names are relative to the including file".into());
+                self.unit.report(diagnostic);
+                self.advance();
+                self.optional_semicolon();
+            }
+        }
+    }
+
+    /// The file that is being read.
+    fn file(&self) -> FileId {
+        self.unit.sources.file_at(self.lexer.end)
+    }
+
+    fn included_already(&self, name: &str) -> Option<FileId> {
+        let wanted = self.unit.sources.named(name)?;
+        (wanted == self.file() || self.chain().any(|file| file == wanted)).then_some(wanted)
+    }
+
+    /// The files that include the one being read, innermost first.
+    fn chain(&self) -> impl Iterator<Item = FileId> + '_ {
+        self.open
+            .iter()
+            .rev()
+            .filter_map(|open| match open {
+                Open::File { resume } => Some(self.unit.sources.file_at(resume.end)),
+                Open::Body(_) => None,
+            })
+            .chain(self.around.iter().rev().copied())
+    }
+
+    fn recursion(&self, file: FileId, name: &str, span: Span) -> Diagnostic {
+        let mut chain = vec![name.to_owned()];
+        for includer in std::iter::once(self.file()).chain(self.chain()) {
+            chain.push(self.unit.sources.name(includer).to_owned());
+            if includer == file {
+                break;
+            }
+        }
+        chain.reverse();
+        let message = format!("`{name}` includes itself");
+        Diagnostic::error(RECURSIVE_INCLUDE, message)
+            .at(span)
+            .help(format!("the chain is {}", chain.join(" → ")))
+    }
+
+    fn optional_semicolon(&mut self) {
+        if self.token == Token::Semicolon {
+            self.advance();
+        }
+    }
+
+    /// The end of a value. If it is missing but the next line begins well, it is just missing.
+    pub(crate) fn semicolon(&mut self) {
+        if self.token == Token::Semicolon {
+            return self.advance();
+        }
+        if self.is_production() {
+            return;
+        }
+        let here = Span::at(self.before);
+        self.unit.report(
+            Diagnostic::error(SYNTAX, "a `;` must end this value").label(here, "expected `;` here"),
+        );
+        let between = &self.unit.sources.text()[self.before as usize..self.span.start as usize];
+        let goes_on = match self.token {
+            Token::CloseBrace | Token::End => true,
+            _ => between.contains('\n'),
+        };
+        if !goes_on {
+            self.recover();
+        }
+    }
+
+    /// A literal: a basic value of the paper.
+    pub(crate) fn basic(&mut self) -> Result<(Cell, Span), Lost> {
+        if self.token == Token::OpenBracket {
+            return self.vector();
+        }
+        self.scalar()
+    }
+
+    /// `"[" [ basic { "," basic } ] "]"`, to any depth.
+    fn vector(&mut self) -> Result<(Cell, Span), Lost> {
+        let mut starts: Vec<(Span, usize)> = Vec::new();
+        let outermost = self.items.len();
+        let result = loop {
+            // An element, or the beginning of one.
+            let element = if self.token == Token::OpenBracket {
+                starts.push((self.span, self.items.len()));
+                if self.nested + starts.len() as u32 > self.unit.limits.depth {
+                    self.too_deep();
+                    break Err(Lost);
+                }
+                self.advance();
+                if self.token != Token::CloseBracket {
+                    continue;
+                }
+                None
+            } else {
+                match self.scalar() {
+                    Ok(element) => Some(element),
+                    Err(Lost) => break Err(Lost),
+                }
+            };
+            if let Some((cell, span)) = element {
+                let at = span.start;
+                self.items.push(Item { cell, at });
+            }
+            // What comes behind an element: a comma, or the end of one vector or more.
+            if self.token == Token::Comma && element.is_some() {
+                self.advance();
+                continue;
+            }
+            let ended = loop {
+                if self.token != Token::CloseBracket {
+                    self.expected("`,` or `]`");
+                    break Some(Err(Lost));
+                }
+                let (bracket, first) = starts.pop().expect("an element is in a vector");
+                let cell = self.unit.literals.list(&self.items[first..]);
+                self.items.truncate(first);
+                let span = bracket.to(self.span);
+                self.advance();
+                if starts.is_empty() {
+                    break Some(Ok((cell, span)));
+                }
+                let at = span.start;
+                self.items.push(Item { cell, at });
+                if self.token == Token::Comma {
+                    self.advance();
+                    break None;
+                }
+            };
+            if let Some(ended) = ended {
+                break ended;
+            }
+        };
+        self.items.truncate(outermost);
+        result
+    }
+
+    fn scalar(&mut self) -> Result<(Cell, Span), Lost> {
+        let span = self.span;
+        let cell = match self.token {
+            Token::Keyword(Keyword::True) => Cell::bool(true),
+            Token::Keyword(Keyword::False) => Cell::bool(false),
+            Token::Keyword(Keyword::Null) => Cell::NULL,
+            Token::Keyword(Keyword::Data) => return self.data_reference(),
+            Token::Text { escaped: false } => {
+                let inner = Span::new(span.start + 1, span.end - 1);
+                self.unit.literals.text(inner)
+            }
+            Token::Text { escaped: true } | Token::LongText => {
+                let text = self.string()?;
+                self.unit.literals.made_text(&text)
+            }
+            Token::Integer | Token::Float => self.number()?,
+            Token::Word => {
+                self.expected("a value that is written out");
+                self.unit
+                    .diagnostics
+                    .last_mut()
+                    .expect("just reported")
+                    .help
+                    .push(
+                        "a vector holds basic values only, no references; \
+                     `DATA` makes a reference a value"
+                            .into(),
+                    );
+                return Err(Lost);
+            }
+            _ => {
+                self.expected("a value");
+                return Err(Lost);
+            }
+        };
+        self.advance();
+        Ok((cell, span))
+    }
+
+    pub(crate) fn number(&mut self) -> Result<Cell, Lost> {
+        let digits = self.unit.sources.slice(self.span);
+        let literals = &mut self.unit.literals;
+        let number = match self.token {
+            Token::Integer => text::integer(digits, self.span, literals),
+            _ => text::float(digits, self.span, literals),
+        };
+        self.or_report(number)
+    }
+
+    /// The characters of the text that is read now; the parser stays at it.
+    pub(crate) fn string(&mut self) -> Result<String, Lost> {
+        let long = u32::from(self.token == Token::LongText);
+        let inner = Span::new(self.span.start + 1 + long, self.span.end - 1);
+        let text = text::unescape(
+            self.unit.sources.slice(inner),
+            inner.start,
+            self.lexer.dialect,
+        );
+        self.or_report(text)
+    }
+
+    pub(crate) fn or_report<T>(&mut self, result: Result<T, Box<Diagnostic>>) -> Result<T, Lost> {
+        result.map_err(|diagnostic| {
+            self.unit.report(*diagnostic);
+            Lost
+        })
+    }
+
+    /// `DATA ref`: a reference that stays one.
+    fn data_reference(&mut self) -> Result<(Cell, Span), Lost> {
+        let keyword = self.span;
+        self.advance();
+        let mut parts = Vec::new();
+        self.names(&mut parts)?;
+        let written = parts[0].span.to(parts[parts.len() - 1].span);
+        Ok((
+            self.canonical_reference(&parts, written),
+            keyword.to(written),
+        ))
+    }
+
+    /// The reference without blanks or comments between its parts.
+    fn canonical_reference(&mut self, parts: &[Part], written: Span) -> Cell {
+        let lengths: u32 = parts
+            .iter()
+            .map(|part| part.span.end - part.span.start)
+            .sum();
+        if lengths + parts.len() as u32 - 1 == written.end - written.start {
+            return self.unit.literals.reference(written);
+        }
+        let names: Vec<&str> = parts
+            .iter()
+            .map(|part| self.unit.sources.slice(part.span))
+            .collect();
+        let text = names.join(":");
+        self.unit.literals.made_reference(&text)
+    }
+
+    /// The next token.
+    pub(crate) fn advance(&mut self) {
+        self.before = self.span.end;
+        (self.token, self.span) = self
+            .lexer
+            .next(self.unit.sources.text(), &mut self.unit.diagnostics);
+    }
+
+    pub(crate) fn is_production(&self) -> bool {
+        self.lexer.dialect == Dialect::Production
+    }
+
+    pub(crate) fn expected(&mut self, what: &str) {
+        if self.token == Token::Invalid {
+            return; // The lexer has said what is wrong.
+        }
+        let found = match self.token {
+            Token::End => "the file ends".to_owned(),
+            _ => {
+                let text = self.unit.sources.slice(self.span);
+                let short: String = text.chars().take(30).collect();
+                let dots = if short.len() < text.len() { "…" } else { "" };
+                format!("found `{}{dots}`", short.escape_debug())
+            }
+        };
+        let mut diagnostic = Diagnostic::error(SYNTAX, format!("expected {what}, {found}"));
+        diagnostic = diagnostic.at(self.span);
+        if let Some(construct) = self.production_construct() {
+            diagnostic.code = PRODUCTION_ONLY;
+            diagnostic = diagnostic.help(format!(
+                "{construct} belongs to the production language: `--semantics production`"
+            ));
+        }
+        self.unit.report(diagnostic);
+    }
+
+    fn production_only(&mut self, construct: &str) {
+        let message = format!("{construct} belongs to the production language");
+        self.unit.report(
+            Diagnostic::error(PRODUCTION_ONLY, message)
+                .at(self.span)
+                .help("compile with `--semantics production`"),
+        );
+    }
+
+    /// What of the production language is met in a text of the core language.
+    fn production_construct(&self) -> Option<&'static str> {
+        if self.is_production() {
+            return None;
+        }
+        match self.token {
+            Token::OpenParenthesis => Some("an expression in brackets"),
+            Token::OpenPlain => Some("`[| … |]`"),
+            Token::Fresh => Some("`--`, a fresh name,"),
+            Token::LongText => Some("a text `##…#` of several lines"),
+            Token::Bytes => Some("a byte array"),
+            Token::OpenBracket => Some("a list of tags"),
+            _ => None,
+        }
+    }
+
+    /// Skips to where the next statement may begin.
+    pub(crate) fn recover(&mut self) {
+        let mut braces = 0u32;
+        loop {
+            match self.token {
+                Token::End => return,
+                Token::Semicolon if braces == 0 => return self.advance(),
+                Token::CloseBrace if braces == 0 => return,
+                Token::CloseBrace => braces -= 1,
+                Token::OpenBrace => braces += 1,
+                _ => {}
+            }
+            self.advance();
+            if braces == 0 && self.begins_a_line_with_a_statement() {
+                return;
+            }
+        }
+    }
+
+    /// Whether a name stands at the start of a line and `extends` behind it: surely a new statement.
+    fn begins_a_line_with_a_statement(&self) -> bool {
+        if self.token != Token::Word {
+            return false;
+        }
+        let text = self.unit.sources.text();
+        let line = text[..self.span.start as usize]
+            .rsplit('\n')
+            .next()
+            .unwrap_or("");
+        let mut ahead = self.lexer;
+        line.trim().is_empty()
+            && ahead.next(text, &mut Vec::new()).0 == Token::Keyword(Keyword::Extends)
+    }
+}
+
+/// The name of a file that another one includes: relative to that.
+fn beside(includer: &str, name: &str) -> String {
+    if name.starts_with('/') {
+        return name.to_owned();
+    }
+    let folder = includer.rfind('/').map_or("", |slash| &includer[..=slash]);
+    let mut parts: Vec<&str> = Vec::new();
+    let joined = format!("{folder}{name}");
+    for part in joined.split('/') {
+        match part {
+            "." => {}
+            ".." if parts
+                .last()
+                .is_some_and(|&last| last != ".." && !last.is_empty()) =>
+            {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}

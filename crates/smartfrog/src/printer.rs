@@ -1,0 +1,185 @@
+//! SmartFrog's own syntax: what is printed compiles to the same value again.
+
+use std::io::{self, Write};
+
+use hence_model::cell::{Cell, Content};
+use hence_model::print::Output;
+use hence_model::unit::Unit;
+use hence_model::value::{Event, Sink};
+
+use crate::lexer::{Dialect, Lexer, Token};
+
+/// Prints SmartFrog.
+pub struct SmartFrog<W: Write> {
+    out: Output<W>,
+    levels: usize,
+    /// The lists that are open; text between their elements depends on it.
+    lists: usize,
+    after_element: bool,
+}
+
+impl<W: Write> SmartFrog<W> {
+    /// SmartFrog that goes to `writer`.
+    pub fn new(writer: W) -> Self {
+        let mut out = Output::new(writer);
+        out.text("sfConfig");
+        Self {
+            out,
+            levels: 0,
+            lists: 0,
+            after_element: false,
+        }
+    }
+
+    /// Ends the last line, and tells how the writing went.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.out.byte(b'\n');
+        self.out.finish()
+    }
+
+    fn separate(&mut self) {
+        match self.lists {
+            0 => self.out.byte(b' '),
+            _ if self.after_element => self.out.text(", "),
+            _ => {}
+        }
+    }
+
+    fn end_value(&mut self) {
+        self.after_element = true;
+        if self.lists == 0 {
+            self.out.byte(b';');
+        }
+    }
+}
+
+impl<W: Write> Sink for SmartFrog<W> {
+    fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Key(key) => {
+                self.out.line(self.levels);
+                if is_word(key) {
+                    self.out.text(key);
+                } else {
+                    self.out.quoted(key);
+                }
+            }
+            Event::MapStart => {
+                self.out.text(" extends {");
+                self.levels += 1;
+            }
+            Event::MapEnd => {
+                self.levels -= 1;
+                self.out.line(self.levels);
+                self.out.byte(b'}');
+            }
+            Event::ListStart => {
+                self.separate();
+                self.out.byte(b'[');
+                self.lists += 1;
+                self.after_element = false;
+            }
+            Event::ListEnd => {
+                self.out.byte(b']');
+                self.lists -= 1;
+                self.end_value();
+            }
+            scalar => {
+                self.separate();
+                print_scalar(&mut self.out, scalar);
+                self.end_value();
+            }
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.out.is_closed()
+    }
+}
+
+fn print_scalar<W: Write>(out: &mut Output<W>, scalar: Event<'_>) {
+    match scalar {
+        Event::Null => out.text("NULL"),
+        Event::Bool(true) => out.text("true"),
+        Event::Bool(false) => out.text("false"),
+        Event::Integer(integer) => out.integer(integer),
+        Event::Float(float) => out.float(float),
+        Event::Text(text) => out.quoted(text),
+        // What is left to the run time is written as it is.
+        Event::Reference(text) if is_modified(text) => out.text(text),
+        Event::Reference(text) => {
+            out.text("DATA ");
+            out.text(text);
+        }
+        _ => unreachable!("not a scalar"),
+    }
+}
+
+/// Whether a reference begins with a word that keeps it from being followed.
+fn is_modified(text: &str) -> bool {
+    let word = text.split([' ', '(', ':']).next().unwrap_or("");
+    matches!(word, "LAZY" | "APPLY" | "ASSERT" | "VAR")
+}
+
+/// Whether a name can be written without quotes. Only the production language has names that cannot.
+fn is_word(name: &str) -> bool {
+    let mut lexer = Lexer {
+        position: 0,
+        end: name.len() as u32,
+        dialect: Dialect::Production,
+    };
+    let (token, span) = lexer.next(name, &mut Vec::new());
+    token == Token::Word && span.end as usize == name.len()
+}
+
+/// A literal as it is written.
+pub fn literal(unit: &Unit, cell: Cell) -> String {
+    let mut out = Output::new(Vec::new());
+    // Lists that are open: their elements still to come, last first.
+    let mut open: Vec<Vec<Cell>> = Vec::new();
+    let mut next = Some(cell);
+    let mut first = true;
+    loop {
+        if let Some(cell) = next.take() {
+            if !first {
+                out.text(", ");
+            }
+            first = false;
+            let event = match cell.content(&unit.literals) {
+                Content::Null => Event::Null,
+                Content::Bool(bool) => Event::Bool(bool),
+                Content::Integer(integer) => Event::Integer(integer),
+                Content::Float(float) => Event::Float(float),
+                Content::Text(text) => Event::Text(unit.literals.read(&unit.sources, text)),
+                Content::Reference(text) => {
+                    Event::Reference(unit.literals.read(&unit.sources, text))
+                }
+                Content::List(items) => {
+                    let items = unit.literals.items(items).iter().rev();
+                    open.push(items.map(|item| item.cell).collect());
+                    out.byte(b'[');
+                    first = true;
+                    continue;
+                }
+                Content::Block(_) | Content::Late(_) => {
+                    unreachable!("a literal is not a block")
+                }
+            };
+            print_scalar(&mut out, event);
+            continue;
+        }
+        match open.last_mut() {
+            None => break,
+            Some(rest) => {
+                next = rest.pop();
+                if next.is_none() {
+                    open.pop();
+                    out.byte(b']');
+                    first = false;
+                }
+            }
+        }
+    }
+    let bytes = out.finish().expect("a vector takes everything");
+    String::from_utf8(bytes).expect("only text was printed")
+}

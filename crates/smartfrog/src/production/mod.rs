@@ -1,0 +1,3 @@
+//! The language of the production compiler.
+
+pub mod parser;
