@@ -1,0 +1,146 @@
+//! What is promised about the measurements, and whether it holds.
+
+use crate::contenders::Contender::{Floor, Hence, Jrsonnet};
+use crate::rounds::{Measurements, Purpose, milliseconds};
+
+/// A promise next to what was measured.
+#[derive(Debug, PartialEq)]
+pub struct Bound {
+    /// What is bounded, in words.
+    pub what: String,
+    /// What was measured.
+    pub measured: f64,
+    /// What is promised.
+    pub at_most: f64,
+    /// What both are counted in; nothing for a ratio.
+    pub unit: &'static str,
+}
+
+impl Bound {
+    /// Whether the promise is kept.
+    pub fn holds(&self) -> bool {
+        self.measured <= self.at_most
+    }
+}
+
+/// The case on which memory and queries are measured.
+pub const LARGEST_FLEET: &str = "fleet-10000";
+
+/// Hence may take this much of jrsonnet's time, in every promised case.
+const OF_JRSONNET: f64 = 0.15;
+
+/// Hence may take this much of the floor's time.
+const OF_FLOOR: [(&str, f64); 5] = [
+    ("fleet-1000", 0.3),
+    (LARGEST_FLEET, 0.3),
+    ("deep", 1.5),
+    ("wide-100000", 0.8),
+    ("imports", 2.0),
+];
+
+/// Ten times the size may take eleven times as long.
+const GROWTH: [(&str, &str); 2] = [("fleet-1000", LARGEST_FLEET), ("wide-10000", "wide-100000")];
+
+/// Every promise about something that was measured.
+pub fn bounds(measured: &Measurements, largest_fleet_output: Option<usize>) -> Vec<Bound> {
+    let mut bounds = Vec::new();
+    let time = |case, contender| Some(measured.cost(case, contender)?.milliseconds);
+    let mut promise = |what: String, measured: Option<f64>, at_most: f64, unit: &'static str| {
+        bounds.extend(measured.map(|measured| Bound {
+            what,
+            measured,
+            at_most,
+            unit,
+        }));
+    };
+    let ratio = |over: Option<f64>, under: Option<f64>| Some(over? / under?);
+
+    for (case, _) in OF_FLOOR {
+        let of_jrsonnet = ratio(time(case, Hence), time(case, Jrsonnet));
+        promise(
+            format!("{case}: time of hence / jrsonnet"),
+            of_jrsonnet,
+            OF_JRSONNET,
+            "",
+        );
+    }
+    for (case, at_most) in OF_FLOOR {
+        let of_floor = ratio(time(case, Hence), time(case, Floor));
+        promise(
+            format!("{case}: time of hence / floor"),
+            of_floor,
+            at_most,
+            "",
+        );
+    }
+    for (small, large) in GROWTH {
+        let growth = ratio(time(large, Hence), time(small, Hence));
+        promise(
+            format!("{large}: time of hence / {small}"),
+            growth,
+            11.0,
+            "",
+        );
+    }
+
+    let memory = measured.cost(LARGEST_FLEET, Hence).map(|cost| cost.bytes);
+    let output = largest_fleet_output.map(|bytes| bytes as f64);
+    promise(
+        format!("{LARGEST_FLEET}: memory of hence / output"),
+        ratio(memory, output),
+        1.5,
+        "",
+    );
+
+    let whole = |purpose| Some(milliseconds(measured.usage(purpose)?));
+    let compile = whole(Purpose::Compile(LARGEST_FLEET, Hence));
+    let added = |purpose| Some(whole(purpose)? - compile?);
+    promise(
+        "why of one value, beyond a compile".into(),
+        added(Purpose::Why),
+        10.0,
+        "ms",
+    );
+    promise(
+        "impact of a base literal, beyond a compile / a compile".into(),
+        ratio(added(Purpose::Impact), compile),
+        1.0,
+        "",
+    );
+    bounds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_measured_is_judged() {
+        let measured = Measurements::invented(&[
+            (Purpose::Empty(Hence), 0, 0),
+            (Purpose::Compile("fleet-1000", Hence), 3, 0),
+            (Purpose::Compile(LARGEST_FLEET, Hence), 36, 12_000),
+            (Purpose::Why, 40, 0),
+        ]);
+        let judged: Vec<_> = bounds(&measured, Some(10_000))
+            .iter()
+            .map(|bound| (bound.what.clone(), bound.measured, bound.holds()))
+            .collect();
+        assert_eq!(
+            judged,
+            [
+                (
+                    "fleet-10000: time of hence / fleet-1000".to_string(),
+                    12.0,
+                    false
+                ),
+                (
+                    "fleet-10000: memory of hence / output".to_string(),
+                    1.2,
+                    true
+                ),
+                ("why of one value, beyond a compile".to_string(), 4.0, true),
+            ]
+        );
+    }
+}

@@ -1,0 +1,25 @@
+//! How fast Hence compiles, next to jrsonnet and to the least that printing the result can cost.
+//!
+//! cases          what is compiled: fleet, deep, wide, imports
+//! configuration  … described once, with the value it denotes
+//! smartfrog      … written for Hence
+//! jsonnet        … written for jrsonnet
+//! contenders     the programs, and whether they agree        checked before anything is timed
+//! floor          the one of them that is here
+//! measure        CPU time and peak memory of one process
+//! rounds         many runs, interleaved, and their medians
+//! instructions   a count that a busy machine does not change
+//! bounds         what is promised
+//! report         the tables
+
+pub mod bounds;
+pub mod cases;
+pub mod configuration;
+pub mod contenders;
+pub mod floor;
+pub mod instructions;
+pub mod jsonnet;
+pub mod measure;
+pub mod report;
+pub mod rounds;
+pub mod smartfrog;

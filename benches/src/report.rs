@@ -1,0 +1,340 @@
+//! The results as tables for people, or as JSON for machines.
+
+use crate::bounds::{Bound, LARGEST_FLEET};
+use crate::contenders::Contender;
+use crate::rounds::{Cost, Measurements, Purpose, milliseconds};
+use serde_json::{Map, Value, json};
+
+/// Everything a benchmark found out.
+pub struct Results {
+    /// How many rounds the medians are taken of.
+    pub rounds: usize,
+    /// In the order of measuring.
+    pub contenders: Vec<Contender>,
+    /// In the order of measuring.
+    pub cases: Vec<Measured>,
+    /// The medians.
+    pub measurements: Measurements,
+    /// The promises.
+    pub bounds: Vec<Bound>,
+    /// Instruction counts, if they could be taken.
+    pub instructions: Option<Vec<Instructions>>,
+}
+
+/// A case that was measured.
+pub struct Measured {
+    /// As it is asked for.
+    pub name: &'static str,
+    /// SmartFrog to read, in bytes.
+    pub source_bytes: usize,
+    /// Compact JSON to print, in bytes.
+    pub output_bytes: usize,
+}
+
+/// What one command executed.
+pub struct Instructions {
+    /// The case.
+    pub case: &'static str,
+    /// Who compiled it, and how.
+    pub by: &'static str,
+    /// Instructions of the whole process.
+    pub count: u64,
+}
+
+/// The tables.
+pub fn text(results: &Results) -> String {
+    let mut sections = vec![
+        format!(
+            "CPU time, user and system, in ms: median of {} interleaved runs, an empty file subtracted\n{}",
+            results.rounds,
+            times(results)
+        ),
+        format!(
+            "Peak memory in MB, an empty file subtracted\n{}",
+            memory(results)
+        ),
+    ];
+    sections.extend(queries(results).map(|table| {
+        format!("Questions about {LARGEST_FLEET}, CPU time of the whole process in ms\n{table}")
+    }));
+    sections.extend(results.instructions.as_deref().map(|counts| {
+        format!(
+            "Instructions of the whole process, in millions\n{}",
+            instructions(counts)
+        )
+    }));
+    if !results.bounds.is_empty() {
+        sections.push(format!("Promises\n{}", promises(&results.bounds)));
+    }
+    sections.join("\n")
+}
+
+/// The same, with nothing rounded.
+pub fn json(results: &Results) -> Value {
+    let cases = results.cases.iter().map(|case| {
+        let costs: Map<String, Value> = results
+            .contenders
+            .iter()
+            .filter_map(|&contender| {
+                let cost = results.measurements.cost(case.name, contender)?;
+                let value = json!({"milliseconds": cost.milliseconds, "bytes": cost.bytes});
+                Some((contender.name().to_string(), value))
+            })
+            .collect();
+        json!({
+            "case": case.name,
+            "source_bytes": case.source_bytes,
+            "output_bytes": case.output_bytes,
+            "beyond_empty": costs,
+        })
+    });
+    let whole = |purpose| results.measurements.usage(purpose).map(milliseconds);
+    let bounds = results.bounds.iter().map(|bound| {
+        json!({
+            "what": bound.what,
+            "measured": bound.measured,
+            "at_most": bound.at_most,
+            "unit": bound.unit,
+            "holds": bound.holds(),
+        })
+    });
+    let instructions = results.instructions.iter().flatten().map(
+        |counted| json!({"case": counted.case, "by": counted.by, "instructions": counted.count}),
+    );
+    json!({
+        "rounds": results.rounds,
+        "cases": cases.collect::<Vec<_>>(),
+        "why_milliseconds": whole(Purpose::Why),
+        "impact_milliseconds": whole(Purpose::Impact),
+        "instructions": instructions.collect::<Vec<_>>(),
+        "bounds": bounds.collect::<Vec<_>>(),
+    })
+}
+
+fn times(results: &Results) -> String {
+    let mut rows = vec![heading(results, &["hence/jrsonnet", "hence/floor"])];
+    for case in &results.cases {
+        let time = |contender| {
+            results
+                .measurements
+                .cost(case.name, contender)
+                .map(|cost: Cost| cost.milliseconds)
+        };
+        let ratio = |over: Option<f64>, under: Option<f64>| Some(over? / under?);
+        let mut row = vec![case.name.to_string()];
+        row.extend(
+            results
+                .contenders
+                .iter()
+                .map(|&contender| figure(time(contender), 2)),
+        );
+        let hence = time(Contender::Hence);
+        row.push(figure(ratio(hence, time(Contender::Jrsonnet)), 3));
+        row.push(figure(ratio(hence, time(Contender::Floor)), 3));
+        rows.push(row);
+    }
+    let mut row = vec!["(empty)".to_string()];
+    row.extend(results.contenders.iter().map(|&contender| {
+        figure(
+            results
+                .measurements
+                .usage(Purpose::Empty(contender))
+                .map(milliseconds),
+            2,
+        )
+    }));
+    rows.push(row);
+    table(&rows)
+}
+
+fn memory(results: &Results) -> String {
+    let mut rows = vec![heading(results, &["source", "output", "hence/output"])];
+    for case in &results.cases {
+        let bytes = |contender| {
+            results
+                .measurements
+                .cost(case.name, contender)
+                .map(|cost| cost.bytes)
+        };
+        let output = case.output_bytes as f64;
+        let mut row = vec![case.name.to_string()];
+        row.extend(
+            results
+                .contenders
+                .iter()
+                .map(|&contender| figure(bytes(contender).map(megabytes), 2)),
+        );
+        row.push(figure(Some(megabytes(case.source_bytes as f64)), 2));
+        row.push(figure(Some(megabytes(output)), 2));
+        row.push(figure(
+            bytes(Contender::Hence).map(|bytes| bytes / output),
+            2,
+        ));
+        rows.push(row);
+    }
+    let mut row = vec!["(empty)".to_string()];
+    row.extend(results.contenders.iter().map(|&contender| {
+        let empty = results.measurements.usage(Purpose::Empty(contender));
+        figure(empty.map(|usage| megabytes(usage.peak as f64)), 2)
+    }));
+    rows.push(row);
+    table(&rows)
+}
+
+fn queries(results: &Results) -> Option<String> {
+    let asked = [
+        ("compile", Purpose::Compile(LARGEST_FLEET, Contender::Hence)),
+        ("why", Purpose::Why),
+        ("impact", Purpose::Impact),
+    ];
+    let rows: Option<Vec<_>> = asked
+        .into_iter()
+        .map(|(word, purpose)| {
+            let usage = results.measurements.usage(purpose)?;
+            Some(vec![word.to_string(), figure(Some(milliseconds(usage)), 2)])
+        })
+        .collect();
+    Some(table(&rows?))
+}
+
+fn instructions(counts: &[Instructions]) -> String {
+    let rows: Vec<_> = counts
+        .iter()
+        .map(|counted| {
+            let millions = counted.count as f64 / 1e6;
+            vec![
+                format!("{} by {}", counted.case, counted.by),
+                figure(Some(millions), 2),
+            ]
+        })
+        .collect();
+    table(&rows)
+}
+
+fn promises(bounds: &[Bound]) -> String {
+    let rows: Vec<_> = bounds
+        .iter()
+        .map(|bound| {
+            let mark = if bound.holds() { "holds " } else { "BROKEN" };
+            vec![
+                format!("{mark}  {}", bound.what),
+                figure(Some(bound.measured), 3),
+                "at most".to_string(),
+                format!("{} {}", bound.at_most, bound.unit)
+                    .trim_end()
+                    .to_string(),
+            ]
+        })
+        .collect();
+    table(&rows)
+}
+
+fn heading(results: &Results, further: &[&str]) -> Vec<String> {
+    let contenders = results.contenders.iter().map(|contender| contender.name());
+    ["case"]
+        .into_iter()
+        .chain(contenders)
+        .chain(further.iter().copied())
+        .map(String::from)
+        .collect()
+}
+
+fn figure(value: Option<f64>, decimals: usize) -> String {
+    value.map_or("-".to_string(), |value| format!("{value:.decimals$}"))
+}
+
+fn megabytes(bytes: f64) -> f64 {
+    bytes / 1e6
+}
+
+/// Aligns the first column to the left and all others to the right.
+fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| {
+            let cells = rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        })
+        .collect();
+    let mut text = String::new();
+    for row in rows {
+        for (column, (cell, &width)) in row.iter().zip(&widths).enumerate() {
+            match column {
+                0 => text.push_str(&format!("  {cell:<width$}")),
+                _ => text.push_str(&format!("  {cell:>width$}")),
+            }
+        }
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bounds::bounds;
+    use crate::rounds::Measurements;
+
+    fn results() -> Results {
+        let measurements = Measurements::invented(&[
+            (Purpose::Empty(Contender::Hence), 1, 2_000_000),
+            (Purpose::Empty(Contender::Floor), 2, 2_000_000),
+            (Purpose::Compile("imports", Contender::Hence), 21, 3_000_000),
+            (
+                Purpose::Compile("imports", Contender::Floor),
+                10,
+                22_000_000,
+            ),
+        ]);
+        Results {
+            rounds: 11,
+            contenders: vec![Contender::Hence, Contender::Floor],
+            cases: vec![Measured {
+                name: "imports",
+                source_bytes: 900_000,
+                output_bytes: 2_000_000,
+            }],
+            bounds: bounds(&measurements, None),
+            measurements,
+            instructions: Some(vec![Instructions {
+                case: "imports",
+                by: "floor",
+                count: 91_400_000,
+            }]),
+        }
+    }
+
+    #[test]
+    fn the_tables_are_aligned_and_say_what_does_not_hold() {
+        let expected = "\
+CPU time, user and system, in ms: median of 11 interleaved runs, an empty file subtracted
+  case     hence  floor  hence/jrsonnet  hence/floor
+  imports  20.00   8.00               -        2.500
+  (empty)   1.00   2.00
+
+Peak memory in MB, an empty file subtracted
+  case     hence  floor  source  output  hence/output
+  imports   1.00  20.00    0.90    2.00          0.50
+  (empty)   2.00   2.00
+
+Instructions of the whole process, in millions
+  imports by floor  91.40
+
+Promises
+  BROKEN  imports: time of hence / floor  2.500  at most  2
+";
+        assert_eq!(text(&results()), expected);
+    }
+
+    #[test]
+    fn machines_get_the_same_figures() {
+        let json = json(&results());
+        assert_eq!(
+            json["cases"][0]["beyond_empty"]["hence"]["milliseconds"],
+            20.0
+        );
+        assert_eq!(json["bounds"][0]["holds"], false);
+        assert_eq!(json["why_milliseconds"], Value::Null);
+    }
+}

@@ -1,0 +1,137 @@
+//! Many runs of many commands, interleaved, and what they come to.
+//!
+//! A round runs every command once, so whatever slows the machine down for a while slows all of them
+//! down; the median over the rounds then forgets it. Ratios are only ever taken between medians of
+//! the same rounds.
+
+use crate::contenders::Contender;
+use crate::measure::{CommandLine, Usage, measure};
+use std::io;
+use std::path::Path;
+
+/// What a command is run for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// What a contender costs before it does anything.
+    Empty(Contender),
+    /// A contender compiles the case of this name.
+    Compile(&'static str, Contender),
+    /// Hence says why one value of the largest fleet is what it is.
+    Why,
+    /// Hence says what a literal of that fleet's base prototype reaches.
+    Impact,
+}
+
+/// The medians of all rounds.
+pub struct Measurements {
+    runs: Vec<(Purpose, Usage)>,
+}
+
+/// What a run cost beyond the same program on an empty file. Noise can make it negative.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// CPU time in milliseconds.
+    pub milliseconds: f64,
+    /// Peak memory in bytes.
+    pub bytes: f64,
+}
+
+impl Measurements {
+    /// Runs every command once in each round, its output discarded.
+    pub fn take(
+        commands: &[(Purpose, CommandLine)],
+        rounds: usize,
+        mut before_round: impl FnMut(usize),
+    ) -> io::Result<Measurements> {
+        let mut usages = vec![Vec::with_capacity(rounds); commands.len()];
+        for round in 0..rounds {
+            before_round(round);
+            for ((_, command), usages) in commands.iter().zip(&mut usages) {
+                usages.push(measure(command, Path::new("/dev/null"))?);
+            }
+        }
+        let purposes = commands.iter().map(|(purpose, _)| *purpose);
+        Ok(Measurements {
+            runs: purposes
+                .zip(usages.iter().map(|runs| median_usage(runs)))
+                .collect(),
+        })
+    }
+
+    /// What was used for this purpose, if it was measured.
+    pub fn usage(&self, purpose: Purpose) -> Option<Usage> {
+        self.runs
+            .iter()
+            .find(|(measured, _)| *measured == purpose)
+            .map(|(_, usage)| *usage)
+    }
+
+    /// What compiling a case cost a contender, its empty run subtracted.
+    pub fn cost(&self, case: &'static str, contender: Contender) -> Option<Cost> {
+        let run = self.usage(Purpose::Compile(case, contender))?;
+        let empty = self.usage(Purpose::Empty(contender))?;
+        Some(Cost {
+            milliseconds: milliseconds(run) - milliseconds(empty),
+            bytes: run.peak as f64 - empty.peak as f64,
+        })
+    }
+}
+
+/// The CPU time of a whole process.
+pub fn milliseconds(usage: Usage) -> f64 {
+    usage.cpu.as_secs_f64() * 1e3
+}
+
+fn median_usage(runs: &[Usage]) -> Usage {
+    Usage {
+        cpu: median(runs.iter().map(|usage| usage.cpu)),
+        peak: median(runs.iter().map(|usage| usage.peak)),
+    }
+}
+
+fn median<T: Ord + Copy>(values: impl Iterator<Item = T>) -> T {
+    let mut values: Vec<T> = values.collect();
+    values.sort_unstable();
+    values[values.len() / 2]
+}
+
+#[cfg(test)]
+impl Measurements {
+    /// Measurements that somebody made up: purpose, milliseconds, bytes.
+    pub fn invented(runs: &[(Purpose, u64, u64)]) -> Measurements {
+        let usage = |milliseconds, peak| Usage {
+            cpu: std::time::Duration::from_millis(milliseconds),
+            peak,
+        };
+        Measurements {
+            runs: runs
+                .iter()
+                .map(|&(purpose, cpu, peak)| (purpose, usage(cpu, peak)))
+                .collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_forgets_a_slow_run() {
+        assert_eq!(median([3, 1, 900, 2, 4].into_iter()), 3);
+    }
+
+    #[test]
+    fn an_empty_run_is_subtracted() {
+        let measurements = Measurements::invented(&[
+            (Purpose::Empty(Contender::Hence), 1, 2_000),
+            (Purpose::Compile("wide", Contender::Hence), 21, 9_000),
+        ]);
+        let cost = Cost {
+            milliseconds: 20.0,
+            bytes: 7_000.0,
+        };
+        assert_eq!(measurements.cost("wide", Contender::Hence), Some(cost));
+        assert_eq!(measurements.cost("wide", Contender::Floor), None);
+    }
+}
