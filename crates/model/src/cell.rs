@@ -5,7 +5,7 @@
 //! source text, or to [`Literals`]. Only this file knows the packing; everyone else sees [`Content`].
 
 use crate::source::{Sources, Span};
-use crate::store::{BlockId, ViewId};
+use crate::store::{BlockId, Inclusion, ViewId};
 
 /// A packed value: a tag of 8 bits, a length of 24, and 32 bits of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,6 +144,19 @@ impl Cell {
     /// Another's block, as it was.
     pub fn shared(view: ViewId) -> Self {
         Self::new(tag::SHARED, view.0)
+    }
+
+    /// What an include refers to: another's block, or the block that this one is a new version of.
+    pub(crate) fn included(view: ViewId, inclusion: Inclusion) -> Self {
+        Self::new(tag::SHARED | (inclusion as u32) << 8, view.0)
+    }
+
+    /// How an include came about.
+    pub(crate) fn inclusion(self) -> Inclusion {
+        match self.head >> 8 {
+            0 => Inclusion::Prototype,
+            _ => Inclusion::Version,
+        }
     }
 
     /// Something to be computed later.

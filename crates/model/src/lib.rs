@@ -5,6 +5,8 @@
 
 pub mod cell;
 pub mod diagnostic;
+pub mod explain;
+pub mod impact;
 pub mod order;
 pub mod path;
 pub mod print;

@@ -169,7 +169,7 @@ impl<'a, R: Recorder> Reader<'a, R> {
                         self.pending.extend(self.store.log(included));
                     }
                 }
-                Symbol::FILE => {}
+                Symbol::FILE | Symbol::BODY => {}
                 Symbol::ORDER => layout.order = Some(Slot { entry, time }),
                 key => layout.set(&mut self.positions, key, Slot { entry, time }),
             }

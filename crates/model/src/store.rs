@@ -40,6 +40,15 @@ pub struct View {
     pub time: Time,
 }
 
+/// Why a block includes another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inclusion {
+    /// It was asked for: a prototype.
+    Prototype = 0,
+    /// The block continues the other one in its place.
+    Version = 1,
+}
+
 /// A view that a cell refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ViewId(pub(crate) u32);
@@ -47,7 +56,7 @@ pub struct ViewId(pub(crate) u32);
 /// One line of a log.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<O> {
-    /// The key, or [`Symbol::INCLUDE`], or [`Symbol::FILE`].
+    /// The key, or [`Symbol::INCLUDE`], or a mark.
     pub key: Symbol,
     /// The value, or the view that is included.
     pub cell: Cell,
@@ -100,6 +109,7 @@ pub struct Store<R: Recorder> {
     blocks: Vec<Block>,
     views: Vec<ViewRecord>,
     indexes: RefCell<FxHashMap<BlockId, Index>>,
+    ordered: bool,
 }
 
 impl<R: Recorder> Default for Store<R> {
@@ -110,6 +120,7 @@ impl<R: Recorder> Default for Store<R> {
             blocks: Vec::new(),
             views: Vec::new(),
             indexes: RefCell::default(),
+            ordered: false,
         }
     }
 }
@@ -166,25 +177,33 @@ impl<R: Recorder> Store<R> {
             // A block of its own is counted when it is closed.
             Some(_) => (0, 1),
         };
+        self.ordered |= key == Symbol::ORDER;
         self.append(block, key, cell, origin);
         self.grow(block, weight.saturating_add(8), depth);
     }
 
     /// Includes all of another block, as it is seen in `view`.
-    pub fn include(&mut self, block: BlockId, view: View, origin: R::Origin) {
+    pub fn include(&mut self, block: BlockId, view: View, inclusion: Inclusion, origin: R::Origin) {
         let ViewId(id) = self.share(view);
         self.views[id as usize].previous_include = self.blocks[block.0 as usize].last_include;
         let shared = &self.blocks[view.block.0 as usize];
         let (weight, depth) = (shared.weight, shared.depth);
         self.blocks[block.0 as usize].last_include = self.now();
-        self.append(block, Symbol::INCLUDE, Cell::shared(ViewId(id)), origin);
+        let cell = Cell::included(ViewId(id), inclusion);
+        self.append(block, Symbol::INCLUDE, cell, origin);
         self.grow(block, weight, depth);
     }
 
-    /// Marks that the entries from here on came through an `#include`, or with [`Cell::NULL`] that
-    /// this one has ended.
-    pub fn mark(&mut self, block: BlockId, cell: Cell, origin: R::Origin) {
-        self.append(block, Symbol::FILE, cell, origin);
+    /// Writes a mark into the log: [`Symbol::FILE`] says that the entries from here on came through an
+    /// `#include`, or with [`Cell::NULL`] that this one has ended; [`Symbol::BODY`] that a body begins.
+    pub fn mark(&mut self, block: BlockId, mark: Symbol, cell: Cell, origin: R::Origin) {
+        self.append(block, mark, cell, origin);
+    }
+
+    /// Whether the newest entry of a block is an include, or there is none.
+    pub fn is_after_include(&self, block: BlockId) -> bool {
+        let block = &self.blocks[block.0 as usize];
+        block.last == block.last_include
     }
 
     /// Remembers a view, so that a cell can refer to it.
@@ -238,6 +257,11 @@ impl<R: Recorder> Store<R> {
     /// An entry.
     pub fn entry(&self, entry: EntryId) -> &Entry<R::Origin> {
         &self.entries[entry.0 as usize]
+    }
+
+    /// Whether order constraints were ever put.
+    pub fn is_ordered(&self) -> bool {
+        self.ordered
     }
 
     /// The view that a cell refers to.
@@ -300,6 +324,12 @@ impl<R: Recorder> Store<R> {
         })
     }
 
+    /// The entry before this one in the same log.
+    pub fn before(&self, entry: EntryId) -> Option<EntryId> {
+        let previous = self.entries[entry.0 as usize].previous;
+        (previous != NONE).then_some(EntryId(previous))
+    }
+
     /// The includes of a block that a view sees, newest first.
     pub fn includes(&self, view: View) -> impl Iterator<Item = (EntryId, View)> + '_ {
         let mut next = self.include_before(view.block, view.time);
@@ -315,6 +345,11 @@ impl<R: Recorder> Store<R> {
     pub fn included(&self, entry: EntryId) -> Option<View> {
         let include = self.entries[entry.0 as usize].key == Symbol::INCLUDE;
         include.then(|| self.include_record(entry.0).view)
+    }
+
+    /// How an include came about.
+    pub fn inclusion(&self, include: EntryId) -> Inclusion {
+        self.entries[include.0 as usize].cell.inclusion()
     }
 
     /// Looks up a key: the last put wins, be it the block's own or one that an include brought.

@@ -18,6 +18,13 @@ impl Symbol {
 
     /// The key of a mark that says which `#include` the following entries came through.
     pub const FILE: Symbol = Symbol(2);
+    /// The key of a mark between two bodies of one block.
+    pub const BODY: Symbol = Symbol(3);
+
+    /// Whether it is a name, and not one of the above.
+    pub fn is_name(self) -> bool {
+        self.index() >= UNWRITTEN
+    }
 
     /// A small number, for tables indexed by name.
     pub fn index(self) -> usize {
@@ -40,7 +47,7 @@ pub struct Symbols {
 }
 
 /// How many symbols no text has.
-const UNWRITTEN: usize = 3;
+const UNWRITTEN: usize = 4;
 const FREE: u32 = u32::MAX;
 const MADE: u32 = 1 << 31;
 

@@ -1,6 +1,9 @@
 //! From a file to a configuration.
 
 use hence_model::diagnostic::{Code, Diagnostic};
+use hence_model::explain::{Explainer, Explanation, NoSuchPath};
+use hence_model::impact::impact;
+use hence_model::path::{Path, Segment};
 use hence_model::replay::Reader;
 use hence_model::source::{FileId, Files, Span};
 use hence_model::store::{BlockId, END, Found, Store, View};
@@ -12,7 +15,9 @@ use hence_model::value::Sink;
 use crate::evaluate::{Evaluator, Links};
 use crate::forward;
 use crate::lexer::Dialect;
+use crate::ordering::{self, Lint};
 use crate::parser::parse;
+use crate::written;
 
 /// There is no `sfConfig`, or it is not a block.
 pub const NO_CONFIGURATION: Code = Code::of_rule("sf.no-configuration", "err7");
@@ -46,6 +51,8 @@ pub struct Options {
     pub semantics: Semantics,
     /// How far it may go.
     pub limits: Limits,
+    /// What to do about components that come out in another order than they are written in.
+    pub order: Lint,
 }
 
 /// A compiled specification.
@@ -58,6 +65,8 @@ pub struct Compiled<R: Recorder = Trace> {
     pub root: View,
     /// The configuration; none if something is wrong.
     pub configuration: Option<Found>,
+    /// The language in which it is written.
+    pub dialect: Dialect,
 }
 
 /// Compiles a file and all that it includes.
@@ -74,6 +83,7 @@ pub fn compile_file<R: Recorder>(files: &dyn Files, name: &str, options: &Option
                 store,
                 root: View { block, time: END },
                 configuration: None,
+                dialect: options.semantics.dialect(),
             }
         }
     }
@@ -102,7 +112,7 @@ pub fn compile<R: Recorder>(
     if links == Links::Later && !unit.has_errors() {
         root = forward::resolve(&mut evaluator, &mut unit);
     }
-    finish(unit, evaluator.store, root, file)
+    finish(unit, evaluator.store, root, file, options)
 }
 
 /// Takes the configuration out of the specification (27), if nothing is wrong with it.
@@ -111,6 +121,7 @@ fn finish<R: Recorder>(
     store: Store<R>,
     root: BlockId,
     file: FileId,
+    options: &Options,
 ) -> Compiled<R> {
     let root = View {
         block: root,
@@ -131,8 +142,14 @@ fn finish<R: Recorder>(
         store,
         root,
         configuration,
+        dialect: options.semantics.dialect(),
     };
     compiled.check_size();
+    if !compiled.unit.has_errors() && (compiled.store.is_ordered() || options.order != Lint::Allow)
+    {
+        let diagnostics = ordering::check(&compiled, options.order);
+        compiled.unit.diagnostics.extend(diagnostics);
+    }
     if compiled.unit.has_errors() {
         compiled.configuration = None;
     }
@@ -215,5 +232,32 @@ impl<R: Recorder> Compiled<R> {
                     .help("allow more with `--max-depth`"),
             );
         }
+    }
+}
+
+/// Where values come from.
+impl Compiled {
+    /// Why the value at a path is what it is.
+    pub fn explain(&self, path: &Path) -> Result<Explanation, NoSuchPath> {
+        let nothing = || NoSuchPath {
+            known: Path::default(),
+            names: Vec::new(),
+        };
+        let name = self.name().ok_or_else(nothing)?;
+        let extent = |at| written::extent(&self.unit, at, self.dialect);
+        Explainer::new(&mut self.reader(), &extent).explain(self.root, name, path)
+    }
+
+    /// Names every value that depends on what is written in a stretch of source.
+    pub fn impact(&self, place: Span, name: &mut dyn FnMut(&[Segment])) {
+        if let Some(configuration) = self.name() {
+            impact(&mut self.reader(), self.root, configuration, place, name);
+        }
+    }
+
+    /// The name of the configuration, if there is one.
+    fn name(&self) -> Option<Symbol> {
+        self.configuration?;
+        self.unit.symbols.get(&self.unit.sources, "sfConfig")
     }
 }

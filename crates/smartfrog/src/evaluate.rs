@@ -8,7 +8,7 @@
 use hence_model::cell::{Cell, Child, Item};
 use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::source::{FileId, Span};
-use hence_model::store::{BlockId, END, Found, Store, View};
+use hence_model::store::{BlockId, END, Found, Inclusion, Store, View};
 use hence_model::symbol::Symbol;
 use hence_model::trace::{Link, Recorder};
 use hence_model::unit::Unit;
@@ -130,7 +130,7 @@ impl<R: Recorder> Evaluator<R> {
         let view = self.seen_now(found).expect("only blocks are continued");
         let origin = self.store.recorder.written(part.span.start);
         let edit = self.store.open(Some(block));
-        self.inherit(edit, view, origin);
+        self.inherit(edit, view, Inclusion::Version, origin);
         self.store.close(edit);
         self.store
             .put(&unit.literals, block, part.name, Cell::edit(edit), origin);
@@ -138,8 +138,8 @@ impl<R: Recorder> Evaluator<R> {
     }
 
     /// Copies every attribute of a block (17).
-    fn inherit(&mut self, block: BlockId, view: View, origin: R::Origin) {
-        self.store.include(block, view, origin);
+    fn inherit(&mut self, block: BlockId, view: View, why: Inclusion, origin: R::Origin) {
+        self.store.include(block, view, why, origin);
         if self.awaiting.contains(&view.block) {
             self.awaits(block);
         }
@@ -299,13 +299,19 @@ impl<R: Recorder> Handler for Evaluator<R> {
                 .expect("a prototype is inside `extends`")
                 .block;
             let origin = self.store.recorder.written(reference[0].span.start);
-            self.inherit(block, view, origin);
+            self.inherit(block, view, Inclusion::Prototype, origin);
         }
     }
 
     /// A body is evaluated in the namespace of the block that it is part of (23, 26).
-    fn body(&mut self, _: &mut Unit, _: Span) {
-        self.namespace = self.open.last().expect("a body is inside `extends`").block;
+    fn body(&mut self, _: &mut Unit, span: Span) {
+        let open = self.open.last().expect("a body is inside `extends`");
+        self.namespace = open.block;
+        if !self.store.is_after_include(open.block) {
+            let origin = self.store.recorder.written(span.start);
+            self.store
+                .mark(open.block, Symbol::BODY, Cell::NULL, origin);
+        }
     }
 
     fn end_body(&mut self, _: &mut Unit, _: Span) {
@@ -341,12 +347,14 @@ impl<R: Recorder> Handler for Evaluator<R> {
 
     fn include(&mut self, _: &mut Unit, _: FileId, span: Span) {
         let origin = self.store.recorder.written(span.start);
-        self.store.mark(self.namespace, Cell::bool(true), origin);
+        self.store
+            .mark(self.namespace, Symbol::FILE, Cell::bool(true), origin);
     }
 
     fn end_include(&mut self, _: &mut Unit) {
         let origin = self.store.recorder.written(0);
-        self.store.mark(self.namespace, Cell::NULL, origin);
+        self.store
+            .mark(self.namespace, Symbol::FILE, Cell::NULL, origin);
     }
 
     fn expression(&mut self, _: &mut Unit, _: &[Part], _: Expression) {
@@ -528,7 +536,7 @@ impl<R: Recorder> Evaluator<R> {
                 match self.store.included(entry) {
                     Some(included) if views.len() < 1_000 => views.push(included),
                     Some(_) => {}
-                    None if line.key == Symbol::FILE || line.key == Symbol::ORDER => {}
+                    None if !line.key.is_name() => {}
                     None => {
                         let found = Found { entry, time: END };
                         if let Some(place) = self.place(unit, found) {

@@ -12,7 +12,7 @@
 use hence_model::cell::{Cell, Child};
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::Span;
-use hence_model::store::{BlockId, END, Found, View};
+use hence_model::store::{BlockId, END, Found, Inclusion, View};
 use hence_model::symbol::Symbol;
 use hence_model::trace::{Link, Recorder};
 use hence_model::unit::Unit;
@@ -177,7 +177,7 @@ impl<R: Recorder> Pass<'_, R> {
                 continue;
             }
             let key = store.entry(found.entry).key;
-            if key != Symbol::FILE && key != Symbol::ORDER {
+            if key.is_name() {
                 keys.insert(key, found);
             }
         }
@@ -307,7 +307,7 @@ impl<R: Recorder> Pass<'_, R> {
             let store = &mut self.evaluator.store;
             let block = store.open(outer);
             let origin = store.recorder.written(0);
-            store.include(block, view, origin);
+            store.include(block, view, Inclusion::Version, origin);
             block
         } else {
             view.block

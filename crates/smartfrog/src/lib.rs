@@ -10,11 +10,13 @@
 pub mod evaluate;
 pub mod forward;
 pub mod lexer;
+pub mod ordering;
 pub mod parser;
 pub mod printer;
 pub mod production;
 pub mod text;
 pub mod tree;
+pub mod written;
 
 mod compile;
 

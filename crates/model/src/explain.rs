@@ -1,0 +1,829 @@
+//! Why a value is what it is: read back from the logs and the trace, for one path at a time.
+//!
+//! The same record is read in three ways: *where* (follow copies to the literal; none if something was
+//! computed), *expression* (the operations over the literals) and *dependency* (everything written that
+//! the value stands or falls with). What lost is there too, with the rule that beat it.
+
+use crate::cell::{Cell, Child, Content, Item};
+use crate::path::{Path, Segment};
+use crate::replay::Reader;
+use crate::source::Span;
+use crate::store::{EntryId, Found, Inclusion, Store, View};
+use crate::symbol::Symbol;
+use crate::trace::{Link, Node, Operation, Origin, Role as OperandRole, Source, Trace};
+
+/// The answer to *why*.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// The path that was asked about.
+    pub path: Path,
+    /// Its value.
+    pub value: Subject,
+    /// The literal that it is, if it was only copied.
+    pub place: Option<Span>,
+    /// How it came here, from the literal outwards.
+    pub steps: Vec<Step>,
+    /// What it beat, nearest first.
+    pub lost: Vec<Lost>,
+    /// Everything written that it depends on.
+    pub depends: Vec<Dependence>,
+    /// The operations over the literals.
+    pub expression: Expression,
+}
+
+/// A value that can be explained.
+#[derive(Clone, Copy, Debug)]
+pub enum Subject {
+    /// The value of an entry.
+    Entry(Found),
+    /// An element of a list.
+    Item(Item),
+}
+
+/// One step of the way.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// What happened.
+    pub kind: StepKind,
+    /// Where that is written.
+    pub span: Span,
+    /// The path, inside the configuration, of what the step is about.
+    pub path: String,
+}
+
+/// What happened on the way from a literal to its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StepKind {
+    /// It is written here.
+    Written,
+    /// A block around it is defined here.
+    Block,
+    /// It is written here, outside of the block that it is in: `a:b value`.
+    Placed,
+    /// It was inherited through this prototype.
+    Prototype,
+    /// It came through this link, which was found that many blocks further out; inner candidates that
+    /// did not fit are listed.
+    Link {
+        /// How many enclosing blocks were passed.
+        outwards: usize,
+        /// Where a name of the reference is defined further in, without what the rest asks for.
+        passed: Vec<Span>,
+    },
+    /// It came through this `#include`.
+    Include,
+    /// It was computed here.
+    Operation(&'static str),
+    /// Its place among its neighbours follows this constraint.
+    Order,
+}
+
+/// A definition that did not win.
+#[derive(Clone, Debug)]
+pub struct Lost {
+    /// What would have been the value.
+    pub value: Subject,
+    /// Where that is written.
+    pub span: Span,
+    /// Why it lost.
+    pub rule: Rule,
+    /// The prototypes through which it would have come, innermost first.
+    pub through: Vec<Span>,
+}
+
+/// Why one definition beats another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// The last definition in a block wins.
+    Later,
+    /// A block's own definition, when it comes after a prototype, beats what that brought.
+    OwnOverInherited,
+    /// Later prototypes beat earlier ones.
+    LaterPrototype,
+    /// A placement replaces what was there.
+    Placement,
+}
+
+impl Rule {
+    /// The rule in a sentence.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Rule::Later => "the last definition in a block wins (definition 12)",
+            Rule::OwnOverInherited => {
+                "a definition after a prototype beats the prototype's (definition 23)"
+            }
+            Rule::LaterPrototype => "a later prototype beats an earlier one (definition 23)",
+            Rule::Placement => "a placement replaces what was there (definition 13)",
+        }
+    }
+}
+
+/// Something written that a value depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Dependence {
+    /// Where.
+    pub span: Span,
+    /// In which way.
+    pub role: Role,
+}
+
+/// How a value depends on something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// It is that literal.
+    Value,
+    /// It is computed from it.
+    Operand,
+    /// It decided what the value is computed from.
+    Condition,
+    /// It is what that reference names.
+    Link,
+    /// It is inherited through it.
+    Prototype,
+    /// It was placed by it.
+    Placement,
+    /// It came through that `#include`.
+    Include,
+    /// It is inside that block.
+    Block,
+    /// It was computed by that operation.
+    Operation,
+    /// Its place follows that constraint.
+    Order,
+}
+
+impl Role {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Role::Value => "value",
+            Role::Operand => "operand",
+            Role::Condition => "condition",
+            Role::Link => "link",
+            Role::Prototype => "prototype",
+            Role::Placement => "placement",
+            Role::Include => "include",
+            Role::Block => "block",
+            Role::Operation => "operation",
+            Role::Order => "order",
+        }
+    }
+}
+
+/// How a value is computed.
+#[derive(Clone, Debug)]
+pub struct Expression {
+    /// The operator; none for a literal.
+    pub operator: Option<&'static str>,
+    /// The value of this part.
+    pub value: Subject,
+    /// Where it is written.
+    pub span: Span,
+    /// What it is computed from.
+    pub operands: Vec<Expression>,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoSuchPath {
+    /// The part of the path that exists.
+    pub known: Path,
+    /// The names there.
+    pub names: Vec<String>,
+}
+
+/// How many definitions of one name are looked at: the winner, and what lost.
+const CANDIDATES: usize = 32;
+
+/// How many steps an expression or a chain of links may have in one answer.
+const STEPS: usize = 10_000;
+
+/// Explains values of a compilation.
+pub struct Explainer<'a, 'r> {
+    reader: &'r mut Reader<'a, Trace>,
+    /// The stretch of the literal, reference or keyword that is written at an offset.
+    extent: &'r dyn Fn(u32) -> Span,
+}
+
+/// A definition of a name, and how it is reached from the block that was asked.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    pub found: Found,
+    /// The includes on the way, outermost first.
+    pub edges: Vec<EntryId>,
+    /// Where in each log it stands, outermost first: its own entry last.
+    position: Vec<EntryId>,
+}
+
+#[derive(Default)]
+struct Answer {
+    steps: Vec<Step>,
+    depends: Vec<Dependence>,
+    lost: Vec<Lost>,
+}
+
+impl<'a, 'r> Explainer<'a, 'r> {
+    /// An explainer of what `reader` reads.
+    pub fn new(reader: &'r mut Reader<'a, Trace>, extent: &'r dyn Fn(u32) -> Span) -> Self {
+        Self { reader, extent }
+    }
+
+    /// Explains the value at a path below `entry`, the name under which the root has the configuration.
+    pub fn explain(
+        &mut self,
+        root: View,
+        entry: Symbol,
+        path: &Path,
+    ) -> Result<Explanation, NoSuchPath> {
+        let mut answer = Answer::default();
+        let mut view = root;
+        let mut known = Path::default();
+        let mut keys = vec![Segment::Key(self.name(entry).to_owned())];
+        keys.extend(path.0.iter().cloned());
+        let mut subject = None;
+        for (i, segment) in keys.iter().enumerate() {
+            let missing = |explainer: &mut Self, view: Option<View>| NoSuchPath {
+                known: known.clone(),
+                names: view.map_or(Vec::new(), |view| explainer.names(view)),
+            };
+            let found = match (segment, &subject) {
+                (Segment::Key(name), None | Some(Subject::Entry(_))) => {
+                    let inside = match &subject {
+                        None => Some(view),
+                        Some(Subject::Entry(found)) => self.reader.store.child(*found),
+                        Some(Subject::Item(_)) => None,
+                    };
+                    let key = self.reader.symbols.get(self.reader.sources, name);
+                    match (inside, key) {
+                        (Some(inside), Some(key)) => {
+                            view = inside;
+                            let rest = &keys[i + 1..];
+                            let found = self.define(&mut answer, view, key, &known, rest);
+                            found.map(Subject::Entry)
+                        }
+                        // A number may be meant as an index.
+                        (None, _) => name
+                            .parse()
+                            .ok()
+                            .and_then(|index| self.item(subject, index)),
+                        _ => None,
+                    }
+                }
+                (Segment::Key(name), _) => name
+                    .parse()
+                    .ok()
+                    .and_then(|index| self.item(subject, index)),
+                (&Segment::Index(index), _) => self.item(subject, index),
+            };
+            let Some(found) = found else {
+                let inside = match subject {
+                    Some(Subject::Entry(found)) => self.reader.store.child(found),
+                    Some(Subject::Item(_)) => None,
+                    None => Some(root),
+                };
+                return Err(missing(self, inside));
+            };
+            if i > 0 {
+                known = known.child(segment.clone());
+            }
+            subject = Some(found);
+        }
+        let value = subject.expect("the configuration itself was found");
+        let expression = self.value(&mut answer, value, path);
+        if let Some(last) = answer.steps.last_mut()
+            && last.kind == StepKind::Written
+            && self.is_placed(view, value)
+        {
+            last.kind = StepKind::Placed;
+        }
+        let place = match (expression.operator, value) {
+            (None, _) => Some(expression.span),
+            _ => None,
+        };
+        self.order(&mut answer, view, value);
+        answer.steps.reverse();
+        let mut seen = rustc_hash::FxHashSet::default();
+        answer.depends.reverse();
+        answer.depends.retain(|dependence| seen.insert(*dependence));
+        Ok(Explanation {
+            path: path.clone(),
+            value,
+            place,
+            steps: answer.steps,
+            lost: answer.lost,
+            depends: answer.depends,
+            expression,
+        })
+    }
+
+    fn name(&self, symbol: Symbol) -> &'a str {
+        self.reader.symbols.name(self.reader.sources, symbol)
+    }
+
+    fn names(&mut self, view: View) -> Vec<String> {
+        let layout = self.reader.layout(view);
+        let keys = layout
+            .found(view.time)
+            .map(|found| self.reader.store.entry(found.entry).key);
+        keys.map(|key| self.name(key).to_owned()).collect()
+    }
+
+    /// Whether a value stands in a block's own log although the block only continues another.
+    fn is_placed(&self, view: View, value: Subject) -> bool {
+        let store = self.reader.store;
+        let Subject::Entry(found) = value else {
+            return false;
+        };
+        let oldest_include = store.includes(view).last();
+        let is_version = oldest_include
+            .is_some_and(|(include, _)| store.inclusion(include) == Inclusion::Version);
+        is_version && store.log(view).any(|entry| entry == found.entry)
+    }
+
+    /// An element of a list.
+    fn item(&self, subject: Option<Subject>, index: usize) -> Option<Subject> {
+        let cell = match subject? {
+            Subject::Entry(found) => self.reader.store.entry(found.entry).cell,
+            Subject::Item(item) => item.cell,
+        };
+        match cell.content(self.reader.literals) {
+            Content::List(items) => {
+                let items = self.reader.literals.items(items);
+                items.get(index).copied().map(Subject::Item)
+            }
+            _ => None,
+        }
+    }
+
+    /// Finds the definition of a name that counts, and takes note of the way to it and of what it
+    /// beat; `rest` is how the path goes on.
+    fn define(
+        &mut self,
+        answer: &mut Answer,
+        view: View,
+        key: Symbol,
+        around: &Path,
+        rest: &[Segment],
+    ) -> Option<Found> {
+        let candidates = self.candidates(view, key);
+        let winner = candidates.first()?.clone();
+        let path = around
+            .child(Segment::Key(self.name(key).to_owned()))
+            .to_string();
+        self.lose(answer, &candidates, rest);
+        for &edge in &winner.edges {
+            self.edge(answer, edge, &path);
+        }
+        for &entry in &winner.position {
+            self.files(answer, entry, &path);
+        }
+        let cell = self.reader.store.entry(winner.found.entry).cell;
+        let origin = self.reader.store.entry(winner.found.entry).origin;
+        match self.reader.store.recorder.source(origin) {
+            Source::Written(at) if cell.child().is_some() => {
+                // A block that was placed into keeps its own definition; the placement is told by what
+                // was placed.
+                let at = match candidates.get(1) {
+                    Some(base) if matches!(cell.child(), Some(Child::Edit(_))) => {
+                        let base = base.clone();
+                        return self.edited(answer, winner.found, &base, path);
+                    }
+                    _ => at,
+                };
+                self.step(answer, StepKind::Block, Role::Block, at, path);
+            }
+            Source::Node(Node::Link(link)) if cell.child().is_some() => {
+                let link = link.clone();
+                self.follow(answer, &link, path, 0);
+            }
+            _ => {}
+        }
+        Some(winner.found)
+    }
+
+    /// A block that continues another: the way to that other is part of the way.
+    fn edited(
+        &mut self,
+        answer: &mut Answer,
+        found: Found,
+        base: &Candidate,
+        path: String,
+    ) -> Option<Found> {
+        for &edge in &base.edges {
+            self.edge(answer, edge, &path);
+        }
+        let origin = self.reader.store.entry(base.found.entry).origin;
+        match self.reader.store.recorder.source(origin) {
+            Source::Node(Node::Link(link)) => {
+                let link = link.clone();
+                self.follow(answer, &link, path, 0);
+            }
+            Source::Written(at) => self.step(answer, StepKind::Block, Role::Block, at, path),
+            Source::Node(_) => {}
+        }
+        Some(found)
+    }
+
+    /// All definitions of a name that a view sees, the one that counts first.
+    fn candidates(&self, view: View, key: Symbol) -> Vec<Candidate> {
+        candidates(self.reader.store, view, key)
+    }
+
+    /// Takes note of the definitions that lost.
+    fn lose(&mut self, answer: &mut Answer, candidates: &[Candidate], rest: &[Segment]) {
+        let store = self.reader.store;
+        let winner = &candidates[0];
+        let mut continued = false;
+        for (i, candidate) in candidates.iter().enumerate() {
+            let cell = store.entry(candidate.found.entry).cell;
+            let is_continued =
+                std::mem::replace(&mut continued, matches!(cell.child(), Some(Child::Edit(_))));
+            if i == 0 || is_continued || cell.as_late().is_some() {
+                continue;
+            }
+            let rule = self.rule(winner, candidate);
+            let Some(value) = self.below(Subject::Entry(candidate.found), rest) else {
+                continue;
+            };
+            let origin = match value {
+                Subject::Entry(found) => store.recorder.source(store.entry(found.entry).origin),
+                Subject::Item(item) => Source::Written(item.at),
+            };
+            let span = self.span(origin);
+            let prototypes = candidate.edges.iter().rev();
+            let prototypes =
+                prototypes.filter(|&&edge| store.inclusion(edge) == Inclusion::Prototype);
+            let through = prototypes.map(|&edge| self.edge_span(edge)).collect();
+            answer.lost.push(Lost {
+                value,
+                span,
+                rule,
+                through,
+            });
+        }
+    }
+
+    /// What a path leads to below a value, without asking how.
+    fn below(&self, subject: Subject, path: &[Segment]) -> Option<Subject> {
+        let mut subject = subject;
+        for segment in path {
+            subject = match (segment, subject) {
+                (Segment::Key(name), Subject::Entry(found))
+                    if self.reader.store.child(found).is_some() =>
+                {
+                    let view = self.reader.store.child(found)?;
+                    let key = self.reader.symbols.get(self.reader.sources, name)?;
+                    Subject::Entry(self.reader.store.find(view, key)?)
+                }
+                (Segment::Index(index), subject) => self.item(Some(subject), *index)?,
+                (Segment::Key(name), subject) => self.item(Some(subject), name.parse().ok()?)?,
+            };
+        }
+        Some(subject)
+    }
+
+    /// Why `winner` beats `loser`: the first place where their ways part tells.
+    fn rule(&self, winner: &Candidate, loser: &Candidate) -> Rule {
+        let store = self.reader.store;
+        let parted = winner
+            .position
+            .iter()
+            .zip(&loser.position)
+            .position(|(a, b)| a != b)
+            .unwrap_or(0);
+        let is_version = |candidate: &Candidate| {
+            let edge = candidate.edges.get(parted);
+            edge.map(|&edge| store.inclusion(edge) == Inclusion::Version)
+        };
+        match (is_version(winner), is_version(loser)) {
+            (None, Some(true)) => Rule::Placement,
+            (None, Some(false)) => Rule::OwnOverInherited,
+            (None, None) => Rule::Later,
+            (Some(_), None) => Rule::LaterPrototype,
+            (Some(_), Some(_)) => Rule::LaterPrototype,
+        }
+    }
+
+    /// Takes note of an include that was crossed.
+    fn edge(&mut self, answer: &mut Answer, edge: EntryId, path: &str) {
+        if self.reader.store.inclusion(edge) == Inclusion::Version {
+            return;
+        }
+        let span = self.edge_span(edge);
+        answer.steps.push(Step {
+            kind: StepKind::Prototype,
+            span,
+            path: path.to_owned(),
+        });
+        let role = Role::Prototype;
+        answer.depends.push(Dependence { span, role });
+    }
+
+    fn edge_span(&self, edge: EntryId) -> Span {
+        let store = self.reader.store;
+        self.span(store.recorder.source(store.entry(edge).origin))
+    }
+
+    /// Takes note of the `#include`s that an entry came through: the marks before it in its log that
+    /// have not ended.
+    fn files(&mut self, answer: &mut Answer, entry: EntryId, path: &str) {
+        let store = self.reader.store;
+        let mut ended = 0;
+        let mut before = store.before(entry);
+        while let Some(earlier) = before {
+            let line = store.entry(earlier);
+            if line.key == Symbol::FILE {
+                if line.cell == Cell::NULL {
+                    ended += 1;
+                } else if ended > 0 {
+                    ended -= 1;
+                } else {
+                    let span = self.span(store.recorder.source(line.origin));
+                    answer.steps.push(Step {
+                        kind: StepKind::Include,
+                        span,
+                        path: path.to_owned(),
+                    });
+                    let role = Role::Include;
+                    answer.depends.push(Dependence { span, role });
+                }
+            }
+            before = store.before(earlier);
+        }
+    }
+
+    fn step(&mut self, answer: &mut Answer, kind: StepKind, role: Role, at: u32, path: String) {
+        let span = (self.extent)(at);
+        answer.steps.push(Step { kind, span, path });
+        answer.depends.push(Dependence { span, role });
+    }
+
+    fn span(&self, source: Source<'_>) -> Span {
+        match source {
+            Source::Written(at) => (self.extent)(at),
+            Source::Node(Node::Link(link)) => link.span,
+            Source::Node(Node::Operation(operation)) => operation.span,
+        }
+    }
+
+    /// Follows the last part of the way: from the value at a path to where it is written.
+    fn value(&mut self, answer: &mut Answer, value: Subject, path: &Path) -> Expression {
+        let path = path.to_string();
+        match value {
+            Subject::Item(item) => {
+                self.step(answer, StepKind::Written, Role::Value, item.at, path);
+                self.literal(value, item.at)
+            }
+            Subject::Entry(found) => {
+                let origin = self.reader.store.entry(found.entry).origin;
+                if self.reader.store.child(found).is_some() {
+                    let span = self.span(self.reader.store.recorder.source(origin));
+                    return Expression {
+                        operator: None,
+                        value,
+                        span,
+                        operands: Vec::new(),
+                    };
+                }
+                self.origin(answer, value, origin, path, 0, Role::Value)
+            }
+        }
+    }
+
+    fn literal(&self, value: Subject, at: u32) -> Expression {
+        Expression {
+            operator: None,
+            value,
+            span: (self.extent)(at),
+            operands: Vec::new(),
+        }
+    }
+
+    fn origin(
+        &mut self,
+        answer: &mut Answer,
+        value: Subject,
+        origin: Origin,
+        path: String,
+        depth: usize,
+        role: Role,
+    ) -> Expression {
+        match self.reader.store.recorder.source(origin) {
+            Source::Written(at) => {
+                self.step(answer, StepKind::Written, role, at, path);
+                self.literal(value, at)
+            }
+            Source::Node(Node::Link(link)) => {
+                let link = link.clone();
+                match self.follow(answer, &link, path.clone(), depth) {
+                    Some(target) if depth < 500 && answer.steps.len() < STEPS => {
+                        let origin = self.reader.store.entry(target.entry).origin;
+                        let path = self.link_text(&link);
+                        self.origin(
+                            answer,
+                            Subject::Entry(target),
+                            origin,
+                            path,
+                            depth + 1,
+                            role,
+                        )
+                    }
+                    _ => self.literal(value, link.span.start),
+                }
+            }
+            Source::Node(Node::Operation(operation)) => {
+                let operation = operation.clone();
+                self.operation(answer, value, &operation, path, depth)
+            }
+        }
+    }
+
+    fn operation(
+        &mut self,
+        answer: &mut Answer,
+        value: Subject,
+        operation: &Operation,
+        path: String,
+        depth: usize,
+    ) -> Expression {
+        let mut operands = Vec::new();
+        if depth < 500 && answer.steps.len() < STEPS {
+            for operand in &operation.operands {
+                let item = Item {
+                    cell: operand.cell,
+                    at: operation.span.start,
+                };
+                let role = match operand.role {
+                    OperandRole::Operand => Role::Operand,
+                    OperandRole::Condition => Role::Condition,
+                };
+                let subject = Subject::Item(item);
+                let path = path.clone();
+                let operand = self.origin(answer, subject, operand.origin, path, depth + 1, role);
+                operands.push(operand);
+            }
+        }
+        let span = operation.span;
+        let kind = StepKind::Operation(operation.operator);
+        answer.steps.push(Step { kind, span, path });
+        let role = Role::Operation;
+        answer.depends.push(Dependence { span, role });
+        Expression {
+            operator: Some(operation.operator),
+            value,
+            span,
+            operands,
+        }
+    }
+
+    fn link_text(&self, link: &Link) -> String {
+        let names: Vec<&str> = link.keys.iter().map(|&key| self.name(key)).collect();
+        names.join(":")
+    }
+
+    /// Follows a link: the search for its target is made again, in the blocks as they were.
+    fn follow(
+        &mut self,
+        answer: &mut Answer,
+        link: &Link,
+        path: String,
+        depth: usize,
+    ) -> Option<Found> {
+        let store = self.reader.store;
+        let mut outwards = 0;
+        let mut passed = Vec::new();
+        let mut level = link.from;
+        while level != link.level {
+            let view = View {
+                block: level,
+                time: link.time,
+            };
+            if let Some(found) = store.find(view, link.keys[0]) {
+                let source = store.recorder.source(store.entry(found.entry).origin);
+                passed.push(self.span(source));
+            }
+            outwards += 1;
+            level = store.parent(level)?;
+        }
+        // The way to the target comes before the link that leads to it.
+        let mut view = View {
+            block: link.level,
+            time: link.time,
+        };
+        let mut found = None;
+        let mut around = Path::default();
+        let (last, parents) = link.keys.split_last()?;
+        for &key in parents {
+            found = self.define(answer, view, key, &around, &[]);
+            around = around.child(Segment::Key(self.name(key).to_owned()));
+            view = store.child(found?)?;
+        }
+        if depth < 500 && answer.steps.len() < STEPS {
+            let candidates = self.candidates(view, *last);
+            let target = candidates.first()?.clone();
+            let name = around
+                .child(Segment::Key(self.name(*last).to_owned()))
+                .to_string();
+            for &edge in &target.edges {
+                self.edge(answer, edge, &name);
+            }
+            for &entry in &target.position {
+                self.files(answer, entry, &name);
+            }
+            if store.child(target.found).is_some() {
+                let origin = store.entry(target.found.entry).origin;
+                match store.recorder.source(origin) {
+                    Source::Written(at) => {
+                        self.step(answer, StepKind::Block, Role::Block, at, name);
+                    }
+                    Source::Node(Node::Link(next)) => {
+                        let next = next.clone();
+                        self.follow(answer, &next, name, depth + 1);
+                    }
+                    Source::Node(_) => {}
+                }
+            }
+            found = Some(target.found);
+        }
+        answer.steps.push(Step {
+            kind: StepKind::Link { outwards, passed },
+            span: link.span,
+            path,
+        });
+        answer.depends.push(Dependence {
+            span: link.span,
+            role: Role::Link,
+        });
+        found
+    }
+
+    /// The constraint, if any, that decides where a key stands.
+    fn order(&mut self, answer: &mut Answer, view: View, value: Subject) {
+        let Subject::Entry(found) = value else { return };
+        let key = self.reader.store.entry(found.entry).key;
+        let layout = self.reader.layout(view);
+        let Some(order) = layout.order() else { return };
+        for constraint in crate::order::constraints(self.reader, order) {
+            if constraint.first == key || constraint.second == key {
+                let start = (self.extent)(constraint.first_at);
+                let span = start.to((self.extent)(constraint.second_at));
+                answer.steps.insert(
+                    0,
+                    Step {
+                        kind: StepKind::Order,
+                        span,
+                        path: String::new(),
+                    },
+                );
+                let role = Role::Order;
+                answer.depends.insert(0, Dependence { span, role });
+            }
+        }
+    }
+}
+
+/// All definitions of a name that a view sees, the one that counts first.
+pub(crate) fn candidates(store: &Store<Trace>, view: View, key: Symbol) -> Vec<Candidate> {
+    struct Search<'s> {
+        log: Box<dyn Iterator<Item = EntryId> + 's>,
+        time: u32,
+        edges: usize,
+    }
+    let mut edges: Vec<EntryId> = Vec::new();
+    let mut found = Vec::new();
+    let mut open = vec![Search {
+        log: Box::new(store.log(view)),
+        time: view.time,
+        edges: 0,
+    }];
+    while let Some(search) = open.last_mut() {
+        edges.truncate(search.edges);
+        let Some(entry) = search.log.next() else {
+            open.pop();
+            continue;
+        };
+        if let Some(included) = store.included(entry) {
+            if store.find(included, key).is_some() {
+                edges.push(entry);
+                open.push(Search {
+                    log: Box::new(store.log(included)),
+                    time: included.time,
+                    edges: edges.len(),
+                });
+            }
+        } else if store.entry(entry).key == key {
+            let time = search.time;
+            let mut position = edges.clone();
+            position.push(entry);
+            found.push(Candidate {
+                found: Found { entry, time },
+                edges: edges.clone(),
+                position,
+            });
+            if found.len() == CANDIDATES {
+                break;
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,368 @@
+//! What depends on a place: the converse of [`crate::explain`], for all values at once.
+//!
+//! Every entry and every link that the place touches is marked; then the configuration is walked once,
+//! as if to be printed, and a value is named if it, or something on the way to it, is marked. Parts of
+//! the configuration in which nothing is marked are passed over.
+
+use rustc_hash::FxHashMap;
+
+use crate::cell::{Cell, Child, Content, Item};
+use crate::explain::candidates;
+use crate::path::Segment;
+use crate::replay::Reader;
+use crate::source::Span;
+use crate::store::{EntryId, Found, Inclusion, View};
+use crate::symbol::Symbol;
+use crate::trace::{Link, Node, Origin, Source, Trace};
+
+/// Names every value of the configuration that depends on what is written in a stretch of source.
+pub fn impact(
+    reader: &mut Reader<'_, Trace>,
+    root: View,
+    entry: Symbol,
+    place: Span,
+    name: &mut dyn FnMut(&[Segment]),
+) {
+    let marks = Marks::new(reader, place);
+    let mut walk = Walk {
+        reader,
+        place,
+        marks,
+        touched: FxHashMap::default(),
+        nodes: FxHashMap::default(),
+        path: Vec::new(),
+    };
+    let Some(found) = walk.reader.store.find(root, entry) else {
+        return;
+    };
+    let Some(view) = walk.reader.store.child(found) else {
+        return;
+    };
+    let edges = walk.crosses(root, entry, found);
+    let inherited = edges || walk.is_marked(found, root, entry);
+    walk.block(view, inherited, name);
+}
+
+/// The entries that the place touches.
+struct Marks {
+    entries: Vec<bool>,
+    /// Whether an include is among them.
+    includes: bool,
+    /// Whether the definition of a block is.
+    blocks: bool,
+}
+
+impl Marks {
+    fn new(reader: &Reader<'_, Trace>, place: Span) -> Self {
+        let store = reader.store;
+        let mut marks = Marks {
+            entries: vec![false; store.now() as usize],
+            includes: false,
+            blocks: false,
+        };
+        // Entries between the marks of a file that is included came through it.
+        let mut files: Vec<bool> = Vec::new();
+        for (number, marked) in marks.entries.iter_mut().enumerate() {
+            let line = store.entry(EntryId(number as u32));
+            let touched = match store.recorder.source(line.origin) {
+                Source::Written(at) => place.contains(at),
+                // What links and operations stand for is looked at when they are met.
+                Source::Node(_) => false,
+            };
+            if line.key == Symbol::FILE {
+                if line.cell == Cell::NULL {
+                    files.pop();
+                } else {
+                    files.push(touched || files.last() == Some(&true));
+                }
+                continue;
+            }
+            // A block that is placed into does not depend on what is placed.
+            let is_edit = matches!(line.cell.child(), Some(Child::Edit(_)));
+            *marked = files.last() == Some(&true) || touched && !is_edit;
+            if *marked && line.key == Symbol::INCLUDE {
+                marks.includes |= store.inclusion(EntryId(number as u32)) == Inclusion::Prototype;
+            }
+            marks.blocks |= *marked && line.cell.child().is_some();
+        }
+        marks
+    }
+}
+
+struct Walk<'r, 'a> {
+    reader: &'r mut Reader<'a, Trace>,
+    place: Span,
+    marks: Marks,
+    /// Whether there is anything marked in a block.
+    touched: FxHashMap<View, bool>,
+    /// Whether a link or an operation depends on the place.
+    nodes: FxHashMap<Origin, bool>,
+    path: Vec<Segment>,
+}
+
+/// A block that is being walked.
+struct Open {
+    view: View,
+    entries: Vec<Found>,
+    next: usize,
+    /// Whether everything in it depends on the place.
+    whole: bool,
+}
+
+impl Walk<'_, '_> {
+    fn block(&mut self, view: View, whole: bool, name: &mut dyn FnMut(&[Segment])) {
+        let mut open = Vec::new();
+        self.enter(view, whole, &mut open, name);
+        while let Some(top) = open.last_mut() {
+            let Some(&found) = top.entries.get(top.next) else {
+                open.pop();
+                self.path.pop();
+                continue;
+            };
+            top.next += 1;
+            let (view, whole) = (top.view, top.whole);
+            let line = self.reader.store.entry(found.entry);
+            let (key, cell) = (line.key, line.cell);
+            let child = self.reader.store.child(found);
+            let whole = whole || self.is_marked(found, view, key) || self.crosses(view, key, found);
+            if let Some(child) = child {
+                if whole || self.is_touched(child) {
+                    self.path.push(self.segment(key));
+                    self.enter(child, whole, &mut open, name);
+                }
+                continue;
+            }
+            self.leaf(key, cell, whole, name);
+        }
+    }
+
+    fn segment(&self, key: Symbol) -> Segment {
+        let name = self.reader.symbols.name(self.reader.sources, key);
+        Segment::Key(name.to_owned())
+    }
+
+    fn enter(
+        &mut self,
+        view: View,
+        whole: bool,
+        open: &mut Vec<Open>,
+        name: &mut dyn FnMut(&[Segment]),
+    ) {
+        let entries: Vec<Found> = self.reader.arranged(view).found(view.time).collect();
+        if entries.is_empty() && whole {
+            name(&self.path);
+        }
+        open.push(Open {
+            view,
+            entries,
+            next: 0,
+            whole,
+        });
+    }
+
+    fn leaf(&mut self, key: Symbol, cell: Cell, whole: bool, name: &mut dyn FnMut(&[Segment])) {
+        let Content::List(items) = cell.content(self.reader.literals) else {
+            if whole {
+                self.path.push(self.segment(key));
+                name(&self.path);
+                self.path.pop();
+            }
+            return;
+        };
+        let items = self.reader.literals.items(items);
+        if !whole && !items.iter().any(|item| self.is_item_touched(*item)) {
+            return;
+        }
+        self.path.push(self.segment(key));
+        self.list(items, whole, name);
+        self.path.pop();
+    }
+
+    /// The elements of a list, and of lists in it: each is a literal of its own.
+    fn list(&mut self, items: &[Item], whole: bool, name: &mut dyn FnMut(&[Segment])) {
+        struct Elements<'i> {
+            items: &'i [Item],
+            next: usize,
+            whole: bool,
+        }
+        if items.is_empty() && whole {
+            return name(&self.path);
+        }
+        let literals = self.reader.literals;
+        let mut open = vec![Elements {
+            items,
+            next: 0,
+            whole,
+        }];
+        while let Some(top) = open.last_mut() {
+            let Some(item) = top.items.get(top.next) else {
+                open.pop();
+                if !open.is_empty() {
+                    self.path.pop();
+                }
+                continue;
+            };
+            let whole = top.whole || self.place.contains(item.at);
+            self.path.push(Segment::Index(top.next));
+            top.next += 1;
+            match item.cell.content(literals) {
+                Content::List(inner) if !literals.items(inner).is_empty() => open.push(Elements {
+                    items: literals.items(inner),
+                    next: 0,
+                    whole,
+                }),
+                _ => {
+                    if whole {
+                        name(&self.path);
+                    }
+                    self.path.pop();
+                }
+            }
+        }
+    }
+
+    /// Whether the place touches an element or one inside it.
+    fn is_item_touched(&self, item: Item) -> bool {
+        let mut pending = vec![item];
+        while let Some(item) = pending.pop() {
+            if self.place.contains(item.at) {
+                return true;
+            }
+            if let Content::List(inner) = item.cell.content(self.reader.literals) {
+                pending.extend_from_slice(self.reader.literals.items(inner));
+            }
+        }
+        false
+    }
+
+    /// Whether an entry that counts depends, as a whole, on the place.
+    fn is_marked(&mut self, found: Found, view: View, key: Symbol) -> bool {
+        let line = self.reader.store.entry(found.entry);
+        if let Some(Child::Edit(_)) = line.cell.child() {
+            // A block that continues another depends on what the other depends on.
+            return self.marks.blocks && {
+                let candidates = candidates(self.reader.store, view, key);
+                let base = candidates.iter().find(|candidate| {
+                    let cell = self.reader.store.entry(candidate.found.entry).cell;
+                    !matches!(cell.child(), Some(Child::Edit(_)))
+                });
+                base.is_some_and(|base| self.marks.entries[base.found.entry.0 as usize])
+            };
+        }
+        self.marks.entries[found.entry.0 as usize] || self.is_origin_marked(line.origin)
+    }
+
+    /// Whether the way to an entry crosses an include that the place touches.
+    fn crosses(&self, view: View, key: Symbol, found: Found) -> bool {
+        if !self.marks.includes {
+            return false;
+        }
+        let candidates = candidates(self.reader.store, view, key);
+        let edges = candidates.first().filter(|first| first.found == found);
+        edges.is_some_and(|winner| {
+            let mut edges = winner.edges.iter();
+            edges.any(|edge| self.marks.entries[edge.0 as usize])
+        })
+    }
+
+    fn is_origin_marked(&mut self, origin: Origin) -> bool {
+        let Source::Node(node) = self.reader.store.recorder.source(origin) else {
+            return false;
+        };
+        if let Some(&known) = self.nodes.get(&origin) {
+            return known;
+        }
+        // Until it is known otherwise: a node cannot depend on itself.
+        self.nodes.insert(origin, false);
+        let marked = match node {
+            Node::Link(link) => {
+                let link = link.clone();
+                self.place.contains(link.span.start) || self.is_target_marked(&link)
+            }
+            Node::Operation(operation) => {
+                let operands = operation.operands.clone();
+                self.place.contains(operation.span.start)
+                    || operands.iter().any(|operand| {
+                        let source = self.reader.store.recorder.source(operand.origin);
+                        match source {
+                            Source::Written(at) => self.place.contains(at),
+                            Source::Node(_) => self.is_origin_marked(operand.origin),
+                        }
+                    })
+            }
+        };
+        self.nodes.insert(origin, marked);
+        marked
+    }
+
+    /// Whether the way to what a link names is marked; what is inside a block that it names is looked
+    /// at when that block is walked.
+    fn is_target_marked(&mut self, link: &Link) -> bool {
+        let mut view = View {
+            block: link.level,
+            time: link.time,
+        };
+        for (i, &key) in link.keys.iter().enumerate() {
+            let Some(found) = self.reader.store.find(view, key) else {
+                return false;
+            };
+            if self.is_marked(found, view, key) || self.crosses(view, key, found) {
+                return true;
+            }
+            match self.reader.store.child(found) {
+                Some(child) => view = child,
+                None if i + 1 < link.keys.len() => return false,
+                None => {}
+            }
+        }
+        false
+    }
+
+    /// Whether anything in a block, at any depth, is marked. Overridden entries count: this only saves
+    /// walking in vain.
+    fn is_touched(&mut self, view: View) -> bool {
+        let mut open = vec![view];
+        let mut passed: Vec<View> = Vec::new();
+        while let Some(view) = open.pop() {
+            let view = self.reader.store.normal(view);
+            let known = self.touched.get(&view).copied();
+            if known == Some(false) {
+                continue;
+            }
+            if known == Some(true) || self.is_log_touched(view) {
+                self.touched.insert(view, true);
+                // What was passed on the way may lead here: nothing is known of it after all.
+                for view in passed {
+                    self.touched.remove(&view);
+                }
+                return true;
+            }
+            self.touched.insert(view, false);
+            passed.push(view);
+            let time = view.time;
+            let children = self.reader.store.log(view);
+            open.extend(
+                children.filter_map(|entry| self.reader.store.child(Found { entry, time })),
+            );
+        }
+        false
+    }
+
+    /// Whether an entry of a block's own log is marked.
+    fn is_log_touched(&mut self, view: View) -> bool {
+        let store = self.reader.store;
+        store.log(view).any(|entry| {
+            let line = store.entry(entry);
+            if self.marks.entries[entry.0 as usize] || self.is_origin_marked(line.origin) {
+                return true;
+            }
+            match line.cell.content(self.reader.literals) {
+                Content::List(items) => {
+                    let mut items = self.reader.literals.items(items).iter();
+                    items.any(|item| self.is_item_touched(*item))
+                }
+                _ => false,
+            }
+        })
+    }
+}
