@@ -16,7 +16,11 @@ fn main() {
     let a: Vec<String> = std::env::args().collect();
     let mut o = hence_smartfrog::Options::default();
     if a.get(3).is_some() {
-        o.semantics = hence_smartfrog::Semantics::Forward;
+        o.semantics = if a[3] == "prod" {
+            hence_smartfrog::Semantics::Production
+        } else {
+            hence_smartfrog::Semantics::Forward
+        };
     }
     let c = hence_smartfrog::compile_file::<Trace>(&Disk, &a[2], &o);
     for d in &c.unit.diagnostics {

@@ -5,6 +5,7 @@
 
 use std::rc::Rc;
 
+use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
 use crate::cell::{Cell, Content, Item, Literals};
@@ -43,6 +44,40 @@ impl Slot {
             time: if self.time == OUTER { time } else { self.time },
         }
     }
+}
+
+/// The lines of a block's log and of all that it includes, oldest first: what a replay goes through,
+/// for those who change the store while they read it. None if there are more than `most`.
+pub fn lines<R: Recorder>(store: &Store<R>, view: View, most: usize) -> Option<Vec<Found>> {
+    let mut lines = Vec::new();
+    let mut pending: Vec<Found> = Vec::new();
+    let push = |pending: &mut Vec<Found>, view: View| {
+        let time = view.time;
+        pending.extend(store.log(view).map(|entry| Found { entry, time }));
+    };
+    push(&mut pending, view);
+    while let Some(found) = pending.pop() {
+        match store.included(found.entry) {
+            Some(included) => push(&mut pending, included),
+            None => lines.push(found),
+        }
+        if lines.len() + pending.len() > most {
+            return None;
+        }
+    }
+    Some(lines)
+}
+
+/// The lines that count, one for each key: first position, last value.
+pub fn last_words<R: Recorder>(store: &Store<R>, lines: &[Found]) -> Vec<(Symbol, Found)> {
+    let mut words: IndexMap<Symbol, Found> = IndexMap::default();
+    for &found in lines {
+        let key = store.entry(found.entry).key;
+        if key.is_name() {
+            words.insert(key, found);
+        }
+    }
+    words.into_iter().collect()
 }
 
 /// Reads a store.
@@ -169,7 +204,7 @@ impl<'a, R: Recorder> Reader<'a, R> {
                         self.pending.extend(self.store.log(included));
                     }
                 }
-                Symbol::FILE | Symbol::BODY => {}
+                Symbol::FILE | Symbol::BODY | Symbol::PLACE => {}
                 Symbol::ORDER => layout.order = Some(Slot { entry, time }),
                 key => layout.set(&mut self.positions, key, Slot { entry, time }),
             }

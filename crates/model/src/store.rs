@@ -194,6 +194,19 @@ impl<R: Recorder> Store<R> {
         self.grow(block, weight, depth);
     }
 
+    /// Includes a block that is not known yet; until [`Store::set_view`] tells, nothing is included.
+    pub fn include_later(&mut self, block: BlockId, origin: R::Origin) -> ViewId {
+        let nothing = View { block, time: 0 };
+        self.include(block, nothing, Inclusion::Prototype, origin);
+        ViewId(self.views.len() as u32 - 1)
+    }
+
+    /// Tells which block an earlier [`Store::include_later`] meant.
+    pub fn set_view(&mut self, id: ViewId, view: View) {
+        self.blocks[view.block.0 as usize].uses += 1;
+        self.views[id.0 as usize].view = view;
+    }
+
     /// Writes a mark into the log: [`Symbol::FILE`] says that the entries from here on came through an
     /// `#include`, or with [`Cell::NULL`] that this one has ended; [`Symbol::BODY`] that a body begins.
     pub fn mark(&mut self, block: BlockId, mark: Symbol, cell: Cell, origin: R::Origin) {

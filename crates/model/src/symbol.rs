@@ -21,6 +21,9 @@ impl Symbol {
     /// The key of a mark between two bodies of one block.
     pub const BODY: Symbol = Symbol(3);
 
+    /// The key of a value that is to be placed further in, in every block that inherits it.
+    pub const PLACE: Symbol = Symbol(4);
+
     /// Whether it is a name, and not one of the above.
     pub fn is_name(self) -> bool {
         self.index() >= UNWRITTEN
@@ -47,7 +50,7 @@ pub struct Symbols {
 }
 
 /// How many symbols no text has.
-const UNWRITTEN: usize = 4;
+const UNWRITTEN: usize = 5;
 const FREE: u32 = u32::MAX;
 const MADE: u32 = 1 << 31;
 

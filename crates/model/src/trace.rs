@@ -53,22 +53,22 @@ pub struct Link {
 
 /// Something computed.
 #[derive(Clone, Debug)]
-pub struct Operation {
+pub struct Operation<O = Origin> {
     /// The operator or function, as it is written.
     pub operator: &'static str,
     /// The whole expression.
     pub span: Span,
     /// What it was computed from.
-    pub operands: Vec<Operand>,
+    pub operands: Vec<Operand<O>>,
 }
 
 /// What an operation was computed from.
 #[derive(Clone, Copy, Debug)]
-pub struct Operand {
+pub struct Operand<O = Origin> {
     /// The value.
     pub cell: Cell,
     /// Where that came from.
-    pub origin: Origin,
+    pub origin: O,
     /// Whether it is part of the result, or chose it.
     pub role: Role,
 }
@@ -93,7 +93,7 @@ pub trait Recorder: Default {
     /// A value that a reference led to.
     fn link(&mut self, link: impl FnOnce() -> Link) -> Self::Origin;
     /// A value computed from others.
-    fn operation(&mut self, operation: impl FnOnce() -> Operation) -> Self::Origin;
+    fn operation(&mut self, operation: impl FnOnce() -> Operation<Self::Origin>) -> Self::Origin;
     /// The offset at which a value, or the reference or expression that it comes from, is written.
     fn place(&self, origin: Self::Origin) -> Option<u32>;
 }
@@ -163,7 +163,7 @@ impl Recorder for NoTrace {
 
     fn written(&mut self, _: u32) {}
     fn link(&mut self, _: impl FnOnce() -> Link) {}
-    fn operation(&mut self, _: impl FnOnce() -> Operation) {}
+    fn operation(&mut self, _: impl FnOnce() -> Operation<()>) {}
     fn place(&self, (): ()) -> Option<u32> {
         None
     }

@@ -17,6 +17,7 @@ use crate::forward;
 use crate::lexer::Dialect;
 use crate::ordering::{self, Lint};
 use crate::parser::parse;
+use crate::production;
 use crate::written;
 
 /// There is no `sfConfig`, or it is not a block.
@@ -98,7 +99,11 @@ pub fn compile<R: Recorder>(
 ) -> Compiled<R> {
     let links = match options.semantics {
         Semantics::Core => Links::AtOnce,
-        _ => Links::Later,
+        Semantics::Forward => Links::Later,
+        Semantics::Production => {
+            let (store, root) = production::compile(&mut unit, files, file);
+            return finish(unit, store, root, file, options);
+        }
     };
     let mut evaluator = Evaluator::<R>::new(links);
     parse(
@@ -206,7 +211,9 @@ impl<R: Recorder> Compiled<R> {
         let Some(view) = self.view() else { return };
         let limits = self.unit.limits;
         let (bytes, depth) = self.store.size_bound(view.block);
-        if bytes <= limits.output && depth <= limits.depth {
+        // Prototypes that were not known when they were included are not counted in the bound.
+        let is_bound = self.dialect == Dialect::Core;
+        if is_bound && bytes <= limits.output && depth <= limits.depth {
             return;
         }
         let (bytes, depth) = self.reader().size(view);

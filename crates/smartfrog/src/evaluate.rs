@@ -332,17 +332,13 @@ impl<R: Recorder> Handler for Evaluator<R> {
     /// The constraints are one attribute of the block: those of one body add up, and replace what was
     /// inherited.
     fn order(&mut self, unit: &mut Unit, names: &[Part], _: Span) {
-        for pair in names.windows(2) {
-            for part in pair {
-                let cell = unit.literals.reference(part.span);
-                let at = part.span.start;
-                self.order.push(Item { cell, at });
-            }
-        }
-        let cell = unit.literals.list(&self.order);
-        let origin = self.store.recorder.written(names[0].span.start);
-        self.store
-            .put(&unit.literals, self.namespace, Symbol::ORDER, cell, origin);
+        constrain(
+            unit,
+            &mut self.store,
+            self.namespace,
+            &mut self.order,
+            names,
+        );
     }
 
     fn include(&mut self, _: &mut Unit, _: FileId, span: Span) {
@@ -368,6 +364,24 @@ impl<R: Recorder> Handler for Evaluator<R> {
     fn modifier(&mut self, _: &mut Unit, _: Keyword) {
         unreachable!("the core language has no modifiers");
     }
+}
+
+/// Adds order constraints to those that a body has given so far, and puts them all.
+pub(crate) fn constrain<R: Recorder>(
+    unit: &mut Unit,
+    store: &mut Store<R>,
+    block: BlockId,
+    order: &mut Vec<Item>,
+    names: &[Part],
+) {
+    for part in names.windows(2).flatten() {
+        let cell = unit.literals.reference(part.span);
+        let at = part.span.start;
+        order.push(Item { cell, at });
+    }
+    let cell = unit.literals.list(order);
+    let origin = store.recorder.written(names[0].span.start);
+    store.put(&unit.literals, block, Symbol::ORDER, cell, origin);
 }
 
 /// What to say when something is wrong.

@@ -11,11 +11,12 @@
 
 use hence_model::cell::{Cell, Child};
 use hence_model::diagnostic::{Code, Diagnostic};
+use hence_model::replay::{last_words, lines};
 use hence_model::source::Span;
 use hence_model::store::{BlockId, END, Found, Inclusion, View};
 use hence_model::symbol::Symbol;
 use hence_model::trace::{Link, Recorder};
-use hence_model::unit::Unit;
+use hence_model::unit::{OUTPUT_TOO_LARGE, Unit};
 use rustc_hash::FxHashMap;
 
 use crate::evaluate::{
@@ -26,6 +27,9 @@ use crate::tree::span_of;
 
 /// A link that leads back to itself, or to a block around it.
 pub const LINK_CYCLE: Code = Code::new("sf.link-cycle");
+
+/// How many lines the log of one block, with all that it includes, may have.
+pub(crate) const MOST_LINES: usize = 20_000_000;
 
 /// Follows the links in `sfConfig`. Returns the root in which they are followed.
 pub(crate) fn resolve<R: Recorder>(evaluator: &mut Evaluator<R>, unit: &mut Unit) -> BlockId {
@@ -149,39 +153,13 @@ impl<R: Recorder> Pass<'_, R> {
 
     fn begin(&mut self, frame: FrameId, tasks: &mut Vec<Task>) {
         self.frames[frame.0].progress = Progress::UnderWay;
-        let mut entries = self.entries(self.frames[frame.0].view);
+        let store = &self.evaluator.store;
+        let Some(lines) = lines(store, self.frames[frame.0].view, MOST_LINES) else {
+            return self.too_large();
+        };
+        let mut entries = last_words(store, &lines);
         entries.reverse();
         tasks.push(Task::Block(frame, entries));
-    }
-
-    /// The entries that count, in order. Only blocks with links in them come here, so this is a plain
-    /// replay: first position, last value.
-    fn entries(&self, view: View) -> Vec<(Symbol, Found)> {
-        let store = &self.evaluator.store;
-        let mut keys: indexmap::IndexMap<Symbol, Found> = indexmap::IndexMap::default();
-        let mut pending: Vec<(View, bool, Found)> = Vec::new();
-        let push = |pending: &mut Vec<(View, bool, Found)>, view: View| {
-            for entry in store.log(view) {
-                let include = store.included(entry);
-                let found = Found {
-                    entry,
-                    time: view.time,
-                };
-                pending.push((include.unwrap_or(view), include.is_some(), found));
-            }
-        };
-        push(&mut pending, view);
-        while let Some((view, is_include, found)) = pending.pop() {
-            if is_include {
-                push(&mut pending, view);
-                continue;
-            }
-            let key = store.entry(found.entry).key;
-            if key.is_name() {
-                keys.insert(key, found);
-            }
-        }
-        keys.into_iter().collect()
     }
 
     /// Follows one link, or first what it waits for.
@@ -342,6 +320,12 @@ impl<R: Recorder> Pass<'_, R> {
                 .put(&self.unit.literals, around, name, cell, origin);
         }
         frame
+    }
+
+    fn too_large(&mut self) {
+        let message = "blocks that include each other have too many attributes";
+        self.unit
+            .report(Diagnostic::error(OUTPUT_TOO_LARGE, message));
     }
 
     fn cycle(&mut self, parts: &[Part], tasks: &[Task]) {
