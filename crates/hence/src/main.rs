@@ -1,43 +1,47 @@
-//! Temporary.
-use hence_model::print::json::Json;
-use hence_model::source::{Files, ReadError};
-use hence_model::trace::Trace;
-use std::io::Read;
-struct Disk;
-impl Files for Disk {
-    fn read(&self, name: &str, text: &mut String) -> Result<(), ReadError> {
-        let mut f = std::fs::File::open(name).map_err(|_| ReadError::Missing)?;
-        f.read_to_string(text)
-            .map_err(|e| ReadError::Refused(e.to_string()))?;
-        Ok(())
+//! The outermost shell: the real streams, the real directory, the exit code.
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use hence::{STACK, World};
+
+fn main() -> ExitCode {
+    let command = std::thread::Builder::new()
+        .stack_size(STACK)
+        .spawn(|| hence::run(std::env::args_os(), &mut world()));
+    match command.map(|command| command.join()) {
+        Ok(Ok(exit)) => ExitCode::from(exit.code()),
+        Ok(Err(_)) => ExitCode::from(101), // It panicked, and has said so.
+        Err(error) => {
+            eprintln!("error: no thread can be started: {error}");
+            ExitCode::from(2)
+        }
     }
 }
-fn main() {
-    let a: Vec<String> = std::env::args().collect();
-    let mut o = hence_smartfrog::Options::default();
-    if a.get(3).is_some() {
-        o.semantics = if a[3] == "prod" {
-            hence_smartfrog::Semantics::Production
-        } else {
-            hence_smartfrog::Semantics::Forward
-        };
+
+fn world() -> World {
+    let stderr = std::io::stderr();
+    World {
+        directory: PathBuf::new(),
+        stdout: stdout(),
+        attended: stderr.is_terminal(),
+        colour: anstream::AutoStream::choice(&stderr) != anstream::ColorChoice::Never,
+        stderr: Box::new(stderr),
     }
-    let c = hence_smartfrog::compile_file::<Trace>(&Disk, &a[2], &o);
-    for d in &c.unit.diagnostics {
-        eprintln!(
-            "{} {:?} {} {:?}",
-            d.code.name,
-            d.code.rule,
-            d.message,
-            d.labels
-                .iter()
-                .map(|l| (c.unit.sources.location(l.span.start).to_string(), &l.text))
-                .collect::<Vec<_>>()
-        );
+}
+
+/// Standard output without the line buffer of the standard library: printers have a larger one.
+#[cfg(unix)]
+fn stdout() -> Box<dyn Write> {
+    use std::os::fd::AsFd;
+    match std::io::stdout().as_fd().try_clone_to_owned() {
+        Ok(descriptor) => Box::new(std::fs::File::from(descriptor)),
+        Err(_) => Box::new(std::io::stdout()),
     }
-    let mut j = Json::compact(std::io::stdout().lock());
-    c.send(&mut j);
-    if c.configuration.is_some() {
-        let _ = j.finish().unwrap();
-    }
+}
+
+#[cfg(not(unix))]
+fn stdout() -> Box<dyn Write> {
+    Box::new(std::io::stdout())
 }

@@ -1,0 +1,54 @@
+//! `hence check`: what is wrong, and nothing else.
+
+use std::path::Path;
+
+use clap::Args;
+
+use super::source::{SourceOptions, sources_below};
+use crate::console::Console;
+use crate::{Exit, Stop};
+
+/// Look for mistakes, and print nothing else
+#[derive(Args)]
+pub struct Check {
+    /// The files, or folders whose files are checked
+    #[arg(value_name = "FILE|DIR", required = true)]
+    inputs: Vec<String>,
+    #[command(flatten)]
+    source: SourceOptions,
+}
+
+impl Check {
+    /// Checks all files, also when some are wrong.
+    pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let mut worst = Exit::Done;
+        for input in &self.inputs {
+            for file in self.files(console, input)? {
+                worst = worst.max(self.file(console, &file)?);
+            }
+        }
+        Ok(worst)
+    }
+
+    fn files(&self, console: &Console<'_>, input: &str) -> Result<Vec<String>, Stop> {
+        let path = console.path(input);
+        if !path.is_dir() {
+            return Ok(vec![input.to_owned()]);
+        }
+        let below = sources_below(&path, None)?;
+        let named = below.iter().map(|file| Path::new(input).join(file));
+        Ok(named
+            .map(|file| file.to_string_lossy().into_owned())
+            .collect())
+    }
+
+    fn file(&self, console: &mut Console<'_>, file: &str) -> Result<Exit, Stop> {
+        let disk = self.source.disk(console);
+        let compiled = self.source.compile(&disk, file)?;
+        console.show(&compiled.unit.sources, &compiled.unit.diagnostics);
+        Ok(match compiled.unit.has_errors() {
+            true => disk.blame(),
+            false => Exit::Done,
+        })
+    }
+}

@@ -1,0 +1,59 @@
+//! `hence help`: about a command, or about a diagnostic.
+
+use clap::{Args, CommandFactory};
+use hence_model::diagnostic::{Code, Diagnostic, similar};
+
+use super::Arguments;
+use crate::console::Console;
+use crate::pages::{PAGES, page};
+use crate::{Exit, Stop};
+
+/// Help is asked about something that there is not.
+pub const UNKNOWN_TOPIC: Code = Code::new("help.unknown-topic");
+
+/// Say more about a command or a diagnostic
+#[derive(Args)]
+pub struct Help {
+    /// A command, or the code of a diagnostic such as `sf.parent-missing`
+    #[arg(value_name = "COMMAND|CODE")]
+    topic: Option<String>,
+}
+
+impl Help {
+    /// Prints the page.
+    pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let mut hence = Arguments::command();
+        hence.build();
+        let text = match &self.topic {
+            None => hence.render_long_help().to_string(),
+            Some(topic) => match page(topic) {
+                Some(page) => page.to_owned(),
+                None => match hence.find_subcommand_mut(topic) {
+                    Some(command) => command.render_long_help().to_string(),
+                    None => return Err(Stop::Refused(Box::new(unknown_topic(topic, &hence)))),
+                },
+            },
+        };
+        console.data().write_all(text.as_bytes())?;
+        Ok(Exit::Done)
+    }
+}
+
+fn unknown_topic(topic: &str, hence: &clap::Command) -> Diagnostic {
+    let commands = hence.get_subcommands().map(clap::Command::get_name);
+    let codes = PAGES.iter().map(|(code, _)| *code);
+    // Who knows the word but not the language it belongs to finds it too.
+    let words = codes.clone().filter(|code| {
+        let word = code.split('.').nth(1).unwrap_or(code);
+        !topic.is_empty() && word.contains(topic.rsplit('.').next().unwrap_or(topic))
+    });
+    let mut near = similar(topic, commands.chain(codes));
+    near.extend(words.take(3));
+    near.dedup();
+    let message = format!("there is no command and no diagnostic named `{topic}`");
+    let mut diagnostic = Diagnostic::error(UNKNOWN_TOPIC, message);
+    for name in near.iter().take(3) {
+        diagnostic = diagnostic.help(format!("did you mean `hence help {name}`?"));
+    }
+    diagnostic.help("`hence help` lists the commands; a diagnostic's code stands in its first line")
+}

@@ -1,0 +1,101 @@
+//! Where a command's data and words go.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use hence_model::diagnostic::Diagnostic;
+use hence_model::source::Sources;
+
+use crate::World;
+use crate::disk::Disk;
+use crate::render;
+
+/// How diagnostics are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Form {
+    /// For people: source excerpts with carets
+    Text,
+    /// For programs: one line of JSON each
+    Json,
+}
+
+/// When words are coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Colour {
+    /// If a terminal shows them
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// Data goes to standard output, words to standard error.
+pub struct Console<'w> {
+    world: &'w mut World,
+    form: Form,
+    colour: bool,
+}
+
+impl<'w> Console<'w> {
+    /// A console on the world's streams.
+    pub fn new(world: &'w mut World, form: Form, colour: Colour) -> Self {
+        let colour = match colour {
+            Colour::Auto => world.colour,
+            Colour::Always => true,
+            Colour::Never => false,
+        };
+        Self {
+            world,
+            form,
+            colour,
+        }
+    }
+
+    /// Where data goes.
+    pub fn data(&mut self) -> &mut dyn Write {
+        &mut *self.world.stdout
+    }
+
+    /// Shows what is wrong. Words that nobody can read any more are no trouble.
+    pub fn show(&mut self, sources: &Sources, diagnostics: &[Diagnostic]) {
+        for diagnostic in diagnostics {
+            let words = match self.form {
+                Form::Text => render::text(sources, diagnostic, self.colour),
+                Form::Json => render::json(sources, diagnostic),
+            };
+            let _ = self.world.stderr.write_all(words.as_bytes());
+        }
+        let _ = self.world.stderr.flush();
+    }
+
+    /// Shows trouble that has no place in a source.
+    pub fn refuse(&mut self, diagnostic: &Diagnostic) {
+        self.show(&Sources::default(), std::slice::from_ref(diagnostic));
+    }
+
+    /// Shows how far a long command is, if somebody is watching; an empty text clears the line.
+    pub fn progress(&mut self, words: &str) {
+        if self.world.attended && self.form == Form::Text {
+            let _ = write!(self.world.stderr, "\r\x1b[K{words}");
+            let _ = self.world.stderr.flush();
+        }
+    }
+
+    /// The files of the world, of which at most `limit` bytes are read.
+    pub fn disk(&self, limit: u64) -> Disk {
+        Disk::new(self.world.directory.clone(), limit)
+    }
+
+    /// A path that was given, as the process sees it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.world.directory.join(name)
+    }
+
+    /// Where commands are run.
+    pub fn directory(&self) -> Option<PathBuf> {
+        let directory = &self.world.directory;
+        (!directory.as_os_str().is_empty()).then(|| directory.clone())
+    }
+}

@@ -1,0 +1,121 @@
+//! The program `hence`: one file per command.
+//!
+//! A command gets its arguments and a [`World`], and answers with an [`Exit`]. So a test runs it
+//! within its own process, and only `main.rs` knows the real streams.
+
+pub mod command;
+pub mod console;
+pub mod disk;
+pub mod pages;
+pub mod places;
+pub mod render;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use hence_model::diagnostic::Diagnostic;
+
+use command::Arguments;
+use console::Console;
+
+/// How much stack a command should get. Little of it is used; expressions nest by recursion.
+pub const STACK: usize = 256 << 20;
+
+/// What lies outside of the program.
+pub struct World {
+    /// Where relative names start; empty for the directory of the process.
+    pub directory: PathBuf,
+    /// Where data goes.
+    pub stdout: Box<dyn Write>,
+    /// Where words go.
+    pub stderr: Box<dyn Write>,
+    /// Whether a person is watching the words as they appear.
+    pub attended: bool,
+    /// Whether words may be coloured.
+    pub colour: bool,
+}
+
+/// How it went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exit {
+    /// Done.
+    Done,
+    /// Something that the user gave is wrong, or a difference was found.
+    Input,
+    /// The world failed us.
+    World,
+}
+
+impl Exit {
+    /// The exit code.
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Done => 0,
+            Exit::Input => 1,
+            Exit::World => 2,
+        }
+    }
+}
+
+/// Why a command stops before its end.
+#[derive(Debug)]
+pub enum Stop {
+    /// It was asked for something that it cannot do.
+    Refused(Box<Diagnostic>),
+    /// The world failed it.
+    Failed(Box<Diagnostic>),
+    /// Nobody reads what it prints any more.
+    Closed,
+}
+
+impl From<io::Error> for Stop {
+    /// Trouble with standard output; other files are reported by those who know their names.
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Stop::Closed,
+            _ => Stop::Failed(Box::new(Diagnostic::error(
+                disk::UNWRITABLE,
+                format!("standard output cannot be written: {error}"),
+            ))),
+        }
+    }
+}
+
+/// Runs one command.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, world: &mut World) -> Exit {
+    let arguments = match Arguments::try_parse_from(arguments) {
+        Ok(arguments) => arguments,
+        Err(error) => return not_a_command(&error, world),
+    };
+    let mut console = Console::new(world, arguments.diagnostics, arguments.color);
+    match arguments.command.run(&mut console) {
+        Ok(exit) => exit,
+        Err(Stop::Refused(diagnostic)) => {
+            console.refuse(&diagnostic);
+            Exit::Input
+        }
+        Err(Stop::Failed(diagnostic)) => {
+            console.refuse(&diagnostic);
+            Exit::World
+        }
+        Err(Stop::Closed) => Exit::Done,
+    }
+}
+
+/// Arguments that name no command: a wish for help, or a mistake.
+fn not_a_command(error: &clap::Error, world: &mut World) -> Exit {
+    // A stream that is closed has nobody to complain to.
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            let _ = write!(world.stdout, "{error}");
+            Exit::Done
+        }
+        _ => {
+            let _ = write!(world.stderr, "{error}");
+            Exit::Input
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! The pages about diagnostics, as they stand in `docs/diagnostics`.
+
+macro_rules! pages {
+    ($($code:literal)*) => {
+        /// Every code and its page, sorted.
+        pub const PAGES: &[(&str, &str)] = &[
+            $(($code, include_str!(concat!("../../../docs/diagnostics/", $code, ".md"))),)*
+        ];
+    };
+}
+
+pages! {
+    "compare.cannot-run"
+    "help.unknown-topic"
+    "input.needs-out"
+    "input.no-sources"
+    "input.unknown-language"
+    "limit.depth"
+    "limit.output"
+    "output.overwrites-source"
+    "output.unwritable"
+    "sf.bad-bytes"
+    "sf.include-unreadable"
+    "sf.link-cycle"
+    "sf.no-configuration"
+    "sf.number-range"
+    "sf.parent-missing"
+    "sf.parent-not-block"
+    "sf.production-only"
+    "sf.prototype-missing"
+    "sf.prototype-not-block"
+    "sf.recursive-include"
+    "sf.stray-character"
+    "sf.syntax"
+    "sf.too-many-errors"
+    "sf.unknown-escape"
+    "sf.unresolved-reference"
+    "sf.unterminated-comment"
+    "sf.unterminated-string"
+    "source.not-utf8"
+    "source.too-large"
+    "source.unreadable"
+}
+
+/// The page about a code.
+pub fn page(code: &str) -> Option<&'static str> {
+    let found = PAGES.iter().find(|(known, _)| *known == code)?;
+    Some(found.1)
+}

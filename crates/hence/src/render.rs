@@ -1,0 +1,142 @@
+//! How a diagnostic looks: to people, and to programs.
+
+use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
+use hence_model::diagnostic::{Diagnostic, Label, Severity};
+use hence_model::print::json::Json;
+use hence_model::source::{Sources, Span};
+use hence_model::value::{List, Map, Value};
+
+use crate::places::Places;
+
+/// A diagnostic for people: headline, excerpts with carets, what to do.
+pub fn text(sources: &Sources, diagnostic: &Diagnostic, colour: bool) -> String {
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let title = level
+        .primary_title(diagnostic.message.as_str())
+        .id(diagnostic.code.name);
+    let mut group = Group::with_title(title);
+    for excerpt in excerpts(sources, &diagnostic.labels) {
+        group = group.element(excerpt);
+    }
+    for help in &diagnostic.help {
+        group = group.element(Level::HELP.message(help.as_str()));
+    }
+    for note in notes(diagnostic) {
+        group = group.element(Level::NOTE.message(note));
+    }
+    let renderer = match colour {
+        true => Renderer::styled(),
+        false => Renderer::plain(),
+    };
+    let mut text = renderer.render(&[group]);
+    text.push_str("\n\n");
+    text
+}
+
+fn notes(diagnostic: &Diagnostic) -> Vec<String> {
+    let path = diagnostic.path.as_deref().filter(|path| !path.is_empty());
+    let path = path.map(|path| format!("this is in `{path}`"));
+    let rule = diagnostic.code.rule;
+    let rule = rule.map(|rule| format!("rule {rule} of the published semantics"));
+    path.into_iter().chain(rule).collect()
+}
+
+/// A line longer than this is not shown; only its place is.
+const LONGEST: u32 = 1 << 20;
+
+/// The places to look at in their lines. Labels in the same lines share an excerpt; the first label is
+/// the one to look at first.
+fn excerpts<'a>(sources: &'a Sources, labels: &'a [Label]) -> Vec<Element<'a>> {
+    let mut groups: Vec<(Span, Vec<&Label>)> = Vec::new();
+    for label in labels {
+        let own = lines(sources, label.span);
+        let around = |lines: &Span| lines.start <= own.start && own.end <= lines.end;
+        match groups.iter_mut().find(|(lines, _)| around(lines)) {
+            Some((_, labels)) => labels.push(label),
+            None => groups.push((own, vec![label])),
+        }
+    }
+    let first = labels.first();
+    let excerpt = |(lines, labels): (Span, Vec<&'a Label>)| {
+        let place = sources.location(labels[0].span.start);
+        if lines.end - lines.start > LONGEST {
+            let origin = Origin::path(place.file).line(place.line as usize);
+            return origin.char_column(place.column as usize).into();
+        }
+        let within = |offset: u32| (offset.clamp(lines.start, lines.end) - lines.start) as usize;
+        let annotations = labels.into_iter().map(|label| {
+            let kind = match first.is_some_and(|first| std::ptr::eq(first, label)) {
+                true => AnnotationKind::Primary,
+                false => AnnotationKind::Context,
+            };
+            let annotation = kind.span(within(label.span.start)..within(label.span.end));
+            match label.text.as_str() {
+                "" => annotation,
+                text => annotation.label(text),
+            }
+        });
+        Snippet::source(sources.slice(lines))
+            .path(place.file)
+            .line_start(place.line as usize)
+            .annotations(annotations)
+            .into()
+    };
+    groups.into_iter().map(excerpt).collect()
+}
+
+/// The whole lines that a span touches.
+fn lines(sources: &Sources, span: Span) -> Span {
+    let file = sources.file_at(span.start);
+    let line = |offset: u32| {
+        let number = sources.location(offset).line;
+        sources.line(file, number).expect("a place is in a line")
+    };
+    line(span.start).to(line(span.end))
+}
+
+/// A diagnostic for programs: one line of JSON.
+pub fn json(sources: &Sources, diagnostic: &Diagnostic) -> String {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let optional = |word: Option<&str>| word.map_or(Value::Null, text);
+    let mut places = Places::new(sources);
+    let labels: Vec<Map> = diagnostic
+        .labels
+        .iter()
+        .map(|label| {
+            let mut map = Map::default();
+            let file = sources.name(sources.file_at(label.span.start));
+            map.insert("file".into(), text(file));
+            places.of(label.span).add_to(&mut map);
+            map
+        })
+        .collect();
+
+    let mut line = Map::default();
+    line.insert("severity".into(), text(diagnostic.severity.word()));
+    line.insert("code".into(), text(diagnostic.code.name));
+    line.insert("rule".into(), optional(diagnostic.code.rule));
+    line.insert("message".into(), text(&diagnostic.message));
+    for key in ["file", "line", "column", "end_line", "end_column"] {
+        let first = labels.first().and_then(|label| label.get(key));
+        line.insert(key.into(), first.cloned().unwrap_or(Value::Null));
+    }
+    let labels = labels.into_iter().zip(&diagnostic.labels);
+    let labels: Vec<Value> = labels
+        .map(|(mut map, label)| {
+            map.insert("text".into(), text(&label.text));
+            Value::Map(map)
+        })
+        .collect();
+    line.insert("labels".into(), Value::List(List::from(labels)));
+    let help: Vec<Value> = diagnostic.help.iter().map(|help| text(help)).collect();
+    line.insert("help".into(), Value::List(List::from(help)));
+    line.insert("path".into(), optional(diagnostic.path.as_deref()));
+
+    let mut printer = Json::compact(Vec::new());
+    Value::Map(line).send(&mut printer);
+    let bytes = printer.finish().expect("a vector takes everything");
+    String::from_utf8(bytes).expect("JSON is text")
+}
