@@ -75,6 +75,18 @@ impl<'w> Console<'w> {
         self.show(&Sources::default(), std::slice::from_ref(diagnostic));
     }
 
+    /// Says something about the data.
+    pub fn say(&mut self, words: &str) {
+        if self.form == Form::Text {
+            let _ = writeln!(self.world.stderr, "{words}");
+        }
+    }
+
+    /// Whether data for people may be coloured.
+    pub fn is_colourful(&self) -> bool {
+        self.colour
+    }
+
     /// Shows how far a long command is, if somebody is watching; an empty text clears the line.
     pub fn progress(&mut self, words: &str) {
         if self.world.attended && self.form == Form::Text {

@@ -36,6 +36,38 @@ pub fn text(sources: &Sources, diagnostic: &Diagnostic, colour: bool) -> String 
     text
 }
 
+/// A place, and what to see there.
+pub struct Excerpt {
+    /// The place.
+    pub span: Span,
+    /// What to see.
+    pub text: String,
+}
+
+/// A headline, and places to look at under it: drawn as a diagnostic is.
+pub fn excerpts_under(
+    sources: &Sources,
+    headline: &str,
+    places: Vec<Excerpt>,
+    colour: bool,
+) -> String {
+    let labels: Vec<Label> = places
+        .into_iter()
+        .map(|Excerpt { span, text }| Label { span, text })
+        .collect();
+    let mut group = Group::with_title(Level::NOTE.no_name().primary_title(headline));
+    for excerpt in excerpts(sources, &labels) {
+        group = group.element(excerpt);
+    }
+    let renderer = match colour {
+        true => Renderer::styled(),
+        false => Renderer::plain(),
+    };
+    let mut text = renderer.render(&[group]);
+    text.push('\n');
+    text
+}
+
 fn notes(diagnostic: &Diagnostic) -> Vec<String> {
     let path = diagnostic.path.as_deref().filter(|path| !path.is_empty());
     let path = path.map(|path| format!("this is in `{path}`"));

@@ -10,7 +10,7 @@ use crate::replay::Reader;
 use crate::source::Span;
 use crate::store::{EntryId, Found, Inclusion, Store, View};
 use crate::symbol::Symbol;
-use crate::trace::{Link, Node, Operation, Origin, Role as OperandRole, Source, Trace};
+use crate::trace::{Link, Node, Operand, Operation, Origin, Role as OperandRole, Source, Trace};
 
 /// The answer to *why*.
 #[derive(Clone, Debug)]
@@ -36,8 +36,10 @@ pub struct Explanation {
 pub enum Subject {
     /// The value of an entry.
     Entry(Found),
-    /// An element of a list.
+    /// An element of a list that is written out.
     Item(Item),
+    /// Something computed on the way, or an element of a list that was.
+    Operand(Operand),
 }
 
 /// One step of the way.
@@ -49,6 +51,8 @@ pub struct Step {
     pub span: Span,
     /// The path, inside the configuration, of what the step is about.
     pub path: String,
+    /// Whether it only decided which way the value went.
+    pub control: bool,
 }
 
 /// What happened on the way from a literal to its place.
@@ -217,9 +221,29 @@ pub(crate) struct Candidate {
 
 #[derive(Default)]
 struct Answer {
+    /// Whether a condition is being explained.
+    control: bool,
     steps: Vec<Step>,
     depends: Vec<Dependence>,
     lost: Vec<Lost>,
+}
+
+impl Answer {
+    fn add(&mut self, kind: StepKind, role: Role, span: Span, path: String) {
+        let control = self.control;
+        // What an operand of a condition is, is a condition for the result.
+        let role = match role {
+            Role::Operand | Role::Value if control => Role::Condition,
+            role => role,
+        };
+        self.steps.push(Step {
+            kind,
+            span,
+            path,
+            control,
+        });
+        self.depends.push(Dependence { span, role });
+    }
 }
 
 impl<'a, 'r> Explainer<'a, 'r> {
@@ -251,7 +275,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
                     let inside = match &subject {
                         None => Some(view),
                         Some(Subject::Entry(found)) => self.reader.store.child(*found),
-                        Some(Subject::Item(_)) => None,
+                        Some(_) => None,
                     };
                     let key = self.reader.symbols.get(self.reader.sources, name);
                     match (inside, key) {
@@ -278,7 +302,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
             let Some(found) = found else {
                 let inside = match subject {
                     Some(Subject::Entry(found)) => self.reader.store.child(found),
-                    Some(Subject::Item(_)) => None,
+                    Some(_) => None,
                     None => Some(root),
                 };
                 return Err(missing(self, inside));
@@ -340,19 +364,51 @@ impl<'a, 'r> Explainer<'a, 'r> {
         is_version && store.log(view).any(|entry| entry == found.entry)
     }
 
-    /// An element of a list.
+    /// An element of a list. If the list was computed from its elements, so was the element.
     fn item(&self, subject: Option<Subject>, index: usize) -> Option<Subject> {
-        let cell = match subject? {
-            Subject::Entry(found) => self.reader.store.entry(found.entry).cell,
-            Subject::Item(item) => item.cell,
-        };
-        match cell.content(self.reader.literals) {
-            Content::List(items) => {
-                let items = self.reader.literals.items(items);
-                items.get(index).copied().map(Subject::Item)
+        let (cell, origin) = match subject? {
+            Subject::Entry(found) => {
+                let line = self.reader.store.entry(found.entry);
+                (line.cell, Some(line.origin))
             }
-            _ => None,
+            Subject::Item(item) => (item.cell, None),
+            Subject::Operand(operand) => (operand.cell, Some(operand.origin)),
+        };
+        let Content::List(items) = cell.content(self.reader.literals) else {
+            return None;
+        };
+        let item = *self.reader.literals.items(items).get(index)?;
+        let Some(origin) = origin else {
+            return Some(Subject::Item(item));
+        };
+        match self.reader.store.recorder.source(origin) {
+            Source::Written(_) => Some(Subject::Item(item)),
+            Source::Node(Node::Operation(operation)) if operation.operator == "[ ]" => {
+                operation.operands.get(index).copied().map(Subject::Operand)
+            }
+            Source::Node(Node::Link(link)) => {
+                let target = self.target(link)?;
+                self.item(Some(Subject::Entry(target)), index)
+            }
+            // Which operand an element came from is not known: all of them, then.
+            Source::Node(Node::Operation(_)) => Some(Subject::Operand(Operand {
+                cell: item.cell,
+                origin,
+                role: OperandRole::Operand,
+            })),
         }
+    }
+
+    /// What a link leads to.
+    fn target(&self, link: &Link) -> Option<Found> {
+        let store = self.reader.store;
+        let (block, time) = (link.level, link.time);
+        let (last, parents) = link.keys.split_last()?;
+        let mut view = View { block, time };
+        for &key in parents {
+            view = store.child(store.find(view, key)?)?;
+        }
+        store.find(view, *last)
     }
 
     /// Finds the definition of a name that counts, and takes note of the way to it and of what it
@@ -448,6 +504,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
             let origin = match value {
                 Subject::Entry(found) => store.recorder.source(store.entry(found.entry).origin),
                 Subject::Item(item) => Source::Written(item.at),
+                Subject::Operand(operand) => store.recorder.source(operand.origin),
             };
             let span = self.span(origin);
             let prototypes = candidate.edges.iter().rev();
@@ -510,13 +567,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
             return;
         }
         let span = self.edge_span(edge);
-        answer.steps.push(Step {
-            kind: StepKind::Prototype,
-            span,
-            path: path.to_owned(),
-        });
-        let role = Role::Prototype;
-        answer.depends.push(Dependence { span, role });
+        answer.add(StepKind::Prototype, Role::Prototype, span, path.to_owned());
     }
 
     fn edge_span(&self, edge: EntryId) -> Span {
@@ -539,13 +590,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
                     ended -= 1;
                 } else {
                     let span = self.span(store.recorder.source(line.origin));
-                    answer.steps.push(Step {
-                        kind: StepKind::Include,
-                        span,
-                        path: path.to_owned(),
-                    });
-                    let role = Role::Include;
-                    answer.depends.push(Dependence { span, role });
+                    answer.add(StepKind::Include, Role::Include, span, path.to_owned());
                 }
             }
             before = store.before(earlier);
@@ -553,9 +598,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
     }
 
     fn step(&mut self, answer: &mut Answer, kind: StepKind, role: Role, at: u32, path: String) {
-        let span = (self.extent)(at);
-        answer.steps.push(Step { kind, span, path });
-        answer.depends.push(Dependence { span, role });
+        answer.add(kind, role, (self.extent)(at), path);
     }
 
     fn span(&self, source: Source<'_>) -> Span {
@@ -573,6 +616,9 @@ impl<'a, 'r> Explainer<'a, 'r> {
             Subject::Item(item) => {
                 self.step(answer, StepKind::Written, Role::Value, item.at, path);
                 self.literal(value, item.at)
+            }
+            Subject::Operand(operand) => {
+                self.origin(answer, value, operand.origin, path, 0, Role::Value)
             }
             Subject::Entry(found) => {
                 let origin = self.reader.store.entry(found.entry).origin;
@@ -649,25 +695,22 @@ impl<'a, 'r> Explainer<'a, 'r> {
         let mut operands = Vec::new();
         if depth < 500 && answer.steps.len() < STEPS {
             for operand in &operation.operands {
-                let item = Item {
-                    cell: operand.cell,
-                    at: operation.span.start,
-                };
                 let role = match operand.role {
                     OperandRole::Operand => Role::Operand,
                     OperandRole::Condition => Role::Condition,
                 };
-                let subject = Subject::Item(item);
+                let subject = Subject::Operand(*operand);
                 let path = path.clone();
+                let control = answer.control;
+                answer.control |= role == Role::Condition;
                 let operand = self.origin(answer, subject, operand.origin, path, depth + 1, role);
+                answer.control = control;
                 operands.push(operand);
             }
         }
         let span = operation.span;
         let kind = StepKind::Operation(operation.operator);
-        answer.steps.push(Step { kind, span, path });
-        let role = Role::Operation;
-        answer.depends.push(Dependence { span, role });
+        answer.add(kind, Role::Operation, span, path);
         Expression {
             operator: Some(operation.operator),
             value,
@@ -745,15 +788,8 @@ impl<'a, 'r> Explainer<'a, 'r> {
             }
             found = Some(target.found);
         }
-        answer.steps.push(Step {
-            kind: StepKind::Link { outwards, passed },
-            span: link.span,
-            path,
-        });
-        answer.depends.push(Dependence {
-            span: link.span,
-            role: Role::Link,
-        });
+        let kind = StepKind::Link { outwards, passed };
+        answer.add(kind, Role::Link, link.span, path);
         found
     }
 
@@ -773,6 +809,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
                         kind: StepKind::Order,
                         span,
                         path: String::new(),
+                        control: false,
                     },
                 );
                 let role = Role::Order;

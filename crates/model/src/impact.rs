@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::cell::{Cell, Child, Content, Item};
 use crate::explain::candidates;
+use crate::order::constraints;
 use crate::path::Segment;
 use crate::replay::Reader;
 use crate::source::Span;
@@ -103,6 +104,8 @@ struct Walk<'r, 'a> {
 /// A block that is being walked.
 struct Open {
     view: View,
+    /// The keys whose place among the others depends on the place in the source.
+    ordered: Vec<Symbol>,
     entries: Vec<Found>,
     next: usize,
     /// Whether everything in it depends on the place.
@@ -123,8 +126,12 @@ impl Walk<'_, '_> {
             let (view, whole) = (top.view, top.whole);
             let line = self.reader.store.entry(found.entry);
             let (key, cell) = (line.key, line.cell);
+            let is_ordered = top.ordered.contains(&key);
             let child = self.reader.store.child(found);
-            let whole = whole || self.is_marked(found, view, key) || self.crosses(view, key, found);
+            let whole = whole
+                || is_ordered
+                || self.is_marked(found, view, key)
+                || self.crosses(view, key, found);
             if let Some(child) = child {
                 if whole || self.is_touched(child) {
                     self.path.push(self.segment(key));
@@ -148,12 +155,23 @@ impl Walk<'_, '_> {
         open: &mut Vec<Open>,
         name: &mut dyn FnMut(&[Segment]),
     ) {
-        let entries: Vec<Found> = self.reader.arranged(view).found(view.time).collect();
+        let layout = self.reader.arranged(view);
+        let entries: Vec<Found> = layout.found(view.time).collect();
+        let order = layout
+            .order()
+            .filter(|entry| self.marks.entries[entry.0 as usize]);
+        let constraints = order.map(|entry| constraints(self.reader, entry));
+        let ordered = constraints
+            .into_iter()
+            .flatten()
+            .flat_map(|constraint| [constraint.first, constraint.second])
+            .collect();
         if entries.is_empty() && whole {
             name(&self.path);
         }
         open.push(Open {
             view,
+            ordered,
             entries,
             next: 0,
             whole,
@@ -240,13 +258,16 @@ impl Walk<'_, '_> {
         let line = self.reader.store.entry(found.entry);
         if let Some(Child::Edit(_)) = line.cell.child() {
             // A block that continues another depends on what the other depends on.
-            return self.marks.blocks && {
+            return (self.marks.blocks || self.marks.includes) && {
                 let candidates = candidates(self.reader.store, view, key);
                 let base = candidates.iter().find(|candidate| {
                     let cell = self.reader.store.entry(candidate.found.entry).cell;
                     !matches!(cell.child(), Some(Child::Edit(_)))
                 });
-                base.is_some_and(|base| self.marks.entries[base.found.entry.0 as usize])
+                base.is_some_and(|base| {
+                    let mut way = base.edges.iter().chain([&base.found.entry]);
+                    way.any(|entry| self.marks.entries[entry.0 as usize])
+                })
             };
         }
         self.marks.entries[found.entry.0 as usize] || self.is_origin_marked(line.origin)

@@ -100,11 +100,12 @@ impl<R: Recorder> Check<'_, R> {
             .found(view.time)
             .map(|found| self.reader.store.entry(found.entry).key)
             .collect();
+        let present: FxHashSet<Symbol> = keys.iter().copied().collect();
         for (key, at) in constraints
             .iter()
             .flat_map(|c| [(c.first, c.first_at), (c.second, c.second_at)])
         {
-            if !keys.contains(&key) {
+            if !present.contains(&key) {
                 let message = format!("`{}` is not an attribute of this block", self.name(key));
                 self.diagnostics.push(
                     Diagnostic::warning(ORDER_ABSENT, message)
@@ -161,6 +162,7 @@ impl<R: Recorder> Check<'_, R> {
         let mut log: Vec<EntryId> = self.reader.store.log(view).collect();
         log.reverse();
         let mut orders = vec![Vec::new()];
+        let mut in_body: FxHashSet<Symbol> = FxHashSet::default();
         for entry in log {
             let line = self.reader.store.entry(entry);
             let (key, cell) = (line.key, line.cell);
@@ -170,11 +172,13 @@ impl<R: Recorder> Check<'_, R> {
                 let keys = found.map(|f| (self.reader.store.entry(f.entry).key, f.entry));
                 orders.push(keys.collect());
                 orders.push(Vec::new());
+                in_body.clear();
             } else if key == Symbol::BODY {
                 orders.push(Vec::new());
+                in_body.clear();
             } else if key.is_name() && !matches!(cell.child(), Some(Child::Edit(_))) {
                 let body = orders.last_mut().expect("there is always one");
-                if !body.iter().any(|(known, _)| *known == key) {
+                if in_body.insert(key) {
                     body.push((key, entry));
                 }
             }

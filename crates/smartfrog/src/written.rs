@@ -5,8 +5,6 @@ use hence_model::source::{FileId, Span};
 use hence_model::unit::Unit;
 
 use crate::lexer::{Dialect, Keyword, Lexer, Token};
-use crate::parser::Part;
-use crate::tree::{Body, Expression, Prototype, Statement, Value, span_of};
 
 /// The stretch of the literal, reference or keyword that begins at an offset.
 pub fn extent(unit: &Unit, at: u32, dialect: Dialect) -> Span {
@@ -98,120 +96,71 @@ impl Keyword {
 }
 
 /// The stretch of source that somebody means by a line, or by a line and column. With a column it is
-/// the literal or reference there, or, on a name, the value that it is given. None if nothing is
-/// written there.
+/// the literal or reference there, or, on a name or a keyword, the value that belongs to it. None if
+/// nothing is written there.
 pub fn meant(
     unit: &Unit,
-    body: &Body,
     file: FileId,
     line: u32,
     column: Option<u32>,
+    dialect: Dialect,
 ) -> Option<Span> {
     let whole = unit.sources.line(file, line)?;
     let Some(column) = column else {
         return Some(whole);
     };
     let offset = unit.sources.offset(file, line, column)?;
-    let mut smallest: Option<Span> = None;
-    let mut consider = |place: Span, meaning: Span| {
-        let is_smaller = |best: Span| meaning.end - meaning.start < best.end - best.start;
-        if place.contains(offset) && smallest.is_none_or(is_smaller) {
-            smallest = Some(meaning);
-        }
+    let mut lexer = Lexer {
+        position: whole.start,
+        end: unit.sources.span(file).end,
+        dialect,
     };
-    places(unit, body, &mut consider);
-    smallest
-}
-
-/// Tells every place at which something is written, and the stretch that stands for it.
-fn places(unit: &Unit, body: &Body, tell: &mut dyn FnMut(Span, Span)) {
-    let mut pending: Vec<&Body> = vec![body];
-    while let Some(body) = pending.pop() {
-        for statement in body {
-            match statement {
-                Statement::Include { span, body, .. } => {
-                    tell(*span, *span);
-                    pending.push(body);
-                }
-                Statement::Order { span, .. } => tell(*span, *span),
-                Statement::Assignment(assignment) => {
-                    let value = match &assignment.value {
-                        Value::Literal(cell, span) => {
-                            literal(unit, *cell, *span, tell);
-                            *span
-                        }
-                        Value::Link(parts) => span_of(parts),
-                        Value::Expression(expression) => {
-                            inside(unit, expression, tell);
-                            expression.span()
-                        }
-                        Value::Extends(extends) => {
-                            for prototype in &extends.prototypes {
-                                match prototype {
-                                    Prototype::Reference(parts) => told(parts, tell),
-                                    Prototype::Body(body, _) => pending.push(body),
-                                }
-                            }
-                            extends.span
-                        }
-                    };
-                    tell(value, value);
-                    tell(span_of(&assignment.target), value);
-                }
-            }
+    let mut ignored = Vec::new();
+    let mut next = || lexer.next(unit.sources.text(), &mut ignored);
+    loop {
+        let (token, span) = next();
+        if token == Token::End || span.start > offset {
+            return None;
         }
-    }
-}
-
-fn told(parts: &[Part], tell: &mut dyn FnMut(Span, Span)) {
-    tell(span_of(parts), span_of(parts));
-}
-
-/// A literal, and each element of a list by itself.
-fn literal(
-    unit: &Unit,
-    cell: hence_model::cell::Cell,
-    span: Span,
-    tell: &mut dyn FnMut(Span, Span),
-) {
-    tell(span, span);
-    let mut pending = vec![cell];
-    while let Some(cell) = pending.pop() {
-        if let hence_model::cell::Content::List(items) = cell.content(&unit.literals) {
-            for item in unit.literals.items(items) {
-                let span = extent(unit, item.at, Dialect::Production);
-                tell(span, span);
-                pending.push(item.cell);
-            }
+        let stretch = extent(unit, span.start, dialect);
+        let inside_a_list = matches!(
+            token,
+            Token::OpenBracket | Token::OpenPlain | Token::OpenParenthesis
+        ) && !span.contains(offset);
+        if inside_a_list || !stretch.contains(offset) {
+            continue;
         }
-    }
-}
-
-fn inside(unit: &Unit, expression: &Expression, tell: &mut dyn FnMut(Span, Span)) {
-    tell(expression.span(), expression.span());
-    match expression {
-        Expression::Literal(cell, span) => literal(unit, *cell, *span, tell),
-        Expression::Vector(operands, _) | Expression::Operation(_, operands, _) => {
-            operands
-                .iter()
-                .for_each(|operand| inside(unit, operand, tell));
+        if !matches!(token, Token::Word | Token::Keyword(_) | Token::Fresh) {
+            let is_written = !matches!(
+                token,
+                Token::Semicolon | Token::Comma | Token::Colon | Token::Invalid
+            );
+            return is_written.then_some(stretch);
         }
-        Expression::If(parts, _) => parts.iter().for_each(|part| inside(unit, part, tell)),
-        Expression::Switch(branches, _) => {
-            for (condition, value) in branches {
-                inside(unit, condition, tell);
-                inside(unit, value, tell);
-            }
-        }
-        Expression::Call(_, body, _) => places(unit, body, tell),
-        Expression::Component(extends) => {
-            for prototype in &extends.prototypes {
-                match prototype {
-                    Prototype::Reference(parts) => told(parts, tell),
-                    Prototype::Body(body, _) => places(unit, body, tell),
-                }
-            }
-        }
-        Expression::Reference(_) | Expression::ToBeDefined(_) => {}
+        // A name is followed by its value; a reference is not.
+        let mut behind = Lexer {
+            position: stretch.end,
+            end: unit.sources.span(file).end,
+            dialect,
+        };
+        let (following, place) = behind.next(unit.sources.text(), &mut Vec::new());
+        let is_name = matches!(token, Token::Word | Token::Fresh)
+            && matches!(
+                following,
+                Token::Word
+                    | Token::Keyword(_)
+                    | Token::Text { .. }
+                    | Token::LongText
+                    | Token::Bytes
+                    | Token::Integer
+                    | Token::Float
+                    | Token::OpenBracket
+                    | Token::OpenPlain
+                    | Token::OpenParenthesis
+            );
+        return Some(match is_name {
+            true => extent(unit, place.start, dialect),
+            false => stretch,
+        });
     }
 }

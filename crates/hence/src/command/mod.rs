@@ -5,9 +5,11 @@ mod compare;
 mod compile;
 mod completions;
 mod help;
+mod impact;
 mod man;
 mod parse;
 pub mod source;
+mod why;
 
 use clap::{Parser, Subcommand};
 
@@ -56,6 +58,10 @@ pub enum Command {
     #[allow(missing_docs)]
     Check(check::Check),
     #[allow(missing_docs)]
+    Why(why::Why),
+    #[allow(missing_docs)]
+    Impact(impact::Impact),
+    #[allow(missing_docs)]
     Parse(parse::Parse),
     #[allow(missing_docs)]
     Compare(compare::Compare),
@@ -73,6 +79,8 @@ impl Command {
         match self {
             Command::Compile(compile) => compile.run(console),
             Command::Check(check) => check.run(console),
+            Command::Why(why) => why.run(console),
+            Command::Impact(impact) => impact.run(console),
             Command::Parse(parse) => parse.run(console),
             Command::Compare(compare) => compare.run(console),
             Command::Help(help) => help.run(console),

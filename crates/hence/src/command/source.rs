@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::unit::Limits;
-use hence_smartfrog::{Compiled, Options};
+use hence_smartfrog::{Compiled, Options, ordering};
 
 use crate::Stop;
 use crate::console::Console;
@@ -35,6 +35,19 @@ pub struct SourceOptions {
     /// Most bytes of output, about
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().output)]
     max_output: u64,
+    /// Warn of components that come out in another order than they are written in
+    #[arg(long, value_enum, value_name = "LINT")]
+    warn: Vec<Lint>,
+    /// Refuse them
+    #[arg(long, value_enum, value_name = "LINT")]
+    deny: Vec<Lint>,
+}
+
+/// Something that may be meant, and may not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Lint {
+    /// The order of attributes is not the one written in a prototype
+    Order,
 }
 
 /// A language that can be compiled.
@@ -70,6 +83,11 @@ impl SourceOptions {
                 source: self.max_source,
                 depth: self.max_depth,
                 output: self.max_output,
+            },
+            order: match (self.deny.is_empty(), self.warn.is_empty()) {
+                (false, _) => ordering::Lint::Deny,
+                (true, false) => ordering::Lint::Warn,
+                (true, true) => ordering::Lint::Allow,
             },
         }
     }

@@ -1,0 +1,478 @@
+//! `hence why`: where a value comes from, and what it beat.
+
+use std::fmt::Write as _;
+
+use clap::{Args, ValueEnum};
+use hence_model::diagnostic::{Code, Diagnostic, similar};
+use hence_model::explain::{Explanation, Expression, NoSuchPath, Step, StepKind, Subject};
+use hence_model::path::{Path, Segment};
+use hence_model::print::json::Json;
+use hence_model::source::Span;
+use hence_model::value::{Builder, List, Map, Value};
+use hence_smartfrog::Compiled;
+
+use super::source::SourceOptions;
+use crate::console::Console;
+use crate::render::{self, Excerpt};
+use crate::{Exit, Stop};
+
+/// There is no value at a path.
+pub const NO_SUCH_PATH: Code = Code::new("why.no-such-path");
+
+/// Say why a value is what it is
+#[derive(Args)]
+pub struct Why {
+    /// The file that is compiled
+    file: String,
+    /// The value: `s2:web:running`, `s2.web.running`, `ports[0]`
+    path: String,
+    /// Answer one question only
+    #[arg(long, value_enum)]
+    form: Option<Form>,
+    /// How to answer
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// Show every step
+    #[arg(long)]
+    full: bool,
+    /// Show so many steps
+    #[arg(long, value_name = "STEPS", default_value_t = 5)]
+    depth: usize,
+    /// Show what conditions depend on, too
+    #[arg(long)]
+    control: bool,
+    #[command(flatten)]
+    source: SourceOptions,
+}
+
+/// A way to read where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// The literal that it is; none if it was computed
+    Where,
+    /// The operations over the literals
+    Expression,
+    /// Everything written that it depends on
+    Dependency,
+}
+
+/// How the answer is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+    /// A graph for Graphviz
+    Dot,
+}
+
+impl Why {
+    /// Answers.
+    pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let disk = self.source.disk(console);
+        let compiled = self.source.compile(&disk, &self.file)?;
+        console.show(&compiled.unit.sources, &compiled.unit.diagnostics);
+        if compiled.configuration.is_none() {
+            return Ok(disk.blame());
+        }
+        let explanation = match explain(&compiled, &self.path) {
+            Ok(explanation) => explanation,
+            Err(missing) => {
+                let diagnostic = no_such_path(&self.path, &missing);
+                return Err(Stop::Refused(Box::new(diagnostic)));
+            }
+        };
+        let answer = Answer {
+            compiled: &compiled,
+            explanation: &explanation,
+        };
+        let text = match (self.format, self.form) {
+            (Format::Json, _) => answer.json(),
+            (Format::Dot, _) => answer.dot(self.control),
+            (Format::Text, None) => self.text(&answer, console.is_colourful()),
+            (Format::Text, Some(Form::Where)) => match explanation.place {
+                Some(place) => format!("{}\n", answer.location(place)),
+                None => "nowhere: it was computed; `--form expression` says how\n".into(),
+            },
+            (Format::Text, Some(Form::Expression)) => {
+                format!(
+                    "{} = {}\n",
+                    answer.expression(&explanation.expression),
+                    answer.value(explanation.value)
+                )
+            }
+            (Format::Text, Some(Form::Dependency)) => answer.dependency(),
+        };
+        console.data().write_all(text.as_bytes())?;
+        Ok(Exit::Done)
+    }
+
+    /// The answer in one line, then the way with excerpts, then what lost.
+    fn text(&self, answer: &Answer<'_>, colour: bool) -> String {
+        let explanation = answer.explanation;
+        let steps = explanation.steps.iter();
+        // That everything is in the configuration goes without saying.
+        let is_telling = |step: &&Step| self.full || step.path != "sfConfig";
+        let steps: Vec<_> = steps
+            .filter(|step| self.control || !step.control)
+            .filter(is_telling)
+            .collect();
+        let shown = if self.full { steps.len() } else { self.depth };
+        let excerpts = steps.iter().take(shown).map(|step| Excerpt {
+            span: step.span,
+            text: answer.words(step),
+        });
+        let mut text = render::excerpts_under(
+            &answer.compiled.unit.sources,
+            &answer.headline(),
+            excerpts.collect(),
+            colour,
+        );
+        if steps.len() > shown {
+            let more = steps.len() - shown;
+            let _ = writeln!(text, "({more} more steps: --full)");
+        }
+        if !explanation.lost.is_empty() {
+            text.push_str("\nlost to it:\n");
+            for lost in &explanation.lost {
+                let value = answer.value(lost.value);
+                let place = answer.location(lost.span);
+                let through: Vec<String> = lost
+                    .through
+                    .iter()
+                    .map(|&span| format!("`{}`", answer.source(span)))
+                    .collect();
+                let through = match through.is_empty() {
+                    true => String::new(),
+                    false => format!(", through {}", through.join(", ")),
+                };
+                let rule = lost.rule.sentence();
+                let value = if colour {
+                    format!("\x1b[9m{value}\x1b[0m")
+                } else {
+                    value
+                };
+                let _ = writeln!(text, "  {value}   {place}{through}: {rule}");
+            }
+        }
+        text
+    }
+}
+
+/// Explains the value at a path, in whichever reading of it there is one.
+pub fn explain(compiled: &Compiled, path: &str) -> Result<Explanation, NoSuchPath> {
+    let mut first = None;
+    for reading in Path::readings(path) {
+        match compiled.explain(&reading) {
+            Ok(explanation) => return Ok(explanation),
+            Err(missing) => first = first.or(Some(missing)),
+        }
+        // The configuration's own name may be written, and need not.
+        if let Some((Segment::Key(name), rest)) = reading.0.split_first()
+            && name == "sfConfig"
+            && let Ok(explanation) = compiled.explain(&Path(rest.to_vec()))
+        {
+            return Ok(explanation);
+        }
+    }
+    Err(first.expect("a path has a reading"))
+}
+
+fn no_such_path(path: &str, missing: &NoSuchPath) -> Diagnostic {
+    let known = missing.known.to_string();
+    let place = match known.as_str() {
+        "" => "the configuration".to_owned(),
+        known => format!("`{known}`"),
+    };
+    let diagnostic = Diagnostic::error(NO_SUCH_PATH, format!("there is no `{path}`"));
+    if missing.names.is_empty() {
+        return diagnostic.help(format!("{place} has nothing inside it"));
+    }
+    let readings = Path::readings(path);
+    let wanted = match readings[0].0.get(missing.known.0.len()) {
+        Some(Segment::Key(name)) => name.clone(),
+        _ => String::new(),
+    };
+    let names = missing.names.iter().map(String::as_str);
+    match similar(&wanted, names.clone()).first() {
+        Some(near) => diagnostic.help(format!("did you mean `{near}` in {place}?")),
+        None => {
+            let shown: Vec<&str> = names.clone().take(10).collect();
+            let dots = if missing.names.len() > shown.len() {
+                ", …"
+            } else {
+                ""
+            };
+            diagnostic.help(format!("{place} has {}{dots}", shown.join(", ")))
+        }
+    }
+}
+
+/// An explanation, with what is needed to word it.
+struct Answer<'a> {
+    compiled: &'a Compiled,
+    explanation: &'a Explanation,
+}
+
+impl Answer<'_> {
+    /// `s2:web:running = false   placed at site.sf:13:17`
+    fn headline(&self) -> String {
+        let explanation = self.explanation;
+        let value = self.value(explanation.value);
+        let how = match explanation.steps.first().map(|step| &step.kind) {
+            Some(StepKind::Operation(_)) => {
+                let span = explanation.expression.span;
+                let expression = self.expression(&explanation.expression);
+                format!("= {expression}, computed at {}", self.location(span))
+            }
+            first => {
+                let word = match first {
+                    Some(StepKind::Placed) => "placed",
+                    Some(StepKind::Block) => "defined",
+                    _ => "set",
+                };
+                let place = explanation.place.unwrap_or(explanation.expression.span);
+                format!("{word} at {}", self.location(place))
+            }
+        };
+        let path = match explanation.path.to_string() {
+            path if path.is_empty() => "sfConfig".to_owned(),
+            path => path,
+        };
+        format!("{path} = {value}   {how}")
+    }
+
+    /// What happened in a step, as a label for its place.
+    fn words(&self, step: &Step) -> String {
+        let path = &step.path;
+        match &step.kind {
+            StepKind::Written if step.control => "a condition depends on this".into(),
+            StepKind::Written => "written here".into(),
+            StepKind::Placed => "placed from here".into(),
+            StepKind::Block => format!("`{path}` is defined here"),
+            StepKind::Prototype => format!("`{path}` is inherited through this"),
+            StepKind::Include => format!("`{path}` came through this file"),
+            StepKind::Operation(operator) => format!("computed by `{operator}`"),
+            StepKind::Order => "its place follows this".into(),
+            StepKind::Link { passed, .. } if passed.is_empty() => {
+                format!("`{path}` is a link to it")
+            }
+            StepKind::Link { passed, .. } => {
+                let first = self.location(passed[0]);
+                format!("`{path}` is a link to it; the nearer one at {first} does not fit")
+            }
+        }
+    }
+
+    fn value(&self, subject: Subject) -> String {
+        let text = self.json_of(subject);
+        match text.char_indices().nth(60) {
+            Some((end, _)) => format!("{}…", &text[..end]),
+            None => text,
+        }
+    }
+
+    fn json_of(&self, subject: Subject) -> String {
+        let mut json = Json::compact(Vec::new());
+        let mut reader = self.compiled.reader();
+        match subject {
+            Subject::Entry(found) => reader.send_entry(found, &mut json),
+            Subject::Item(item) => reader.send_cell(item.cell, &mut json),
+            Subject::Operand(operand) => reader.send_cell(operand.cell, &mut json),
+        }
+        let bytes = json.finish().expect("a vector takes everything");
+        String::from_utf8(bytes)
+            .expect("JSON is text")
+            .trim_end()
+            .to_owned()
+    }
+
+    fn owned(&self, subject: Subject) -> Value {
+        let mut builder = Builder::default();
+        let mut reader = self.compiled.reader();
+        match subject {
+            Subject::Entry(found) => reader.send_entry(found, &mut builder),
+            Subject::Item(item) => reader.send_cell(item.cell, &mut builder),
+            Subject::Operand(operand) => reader.send_cell(operand.cell, &mut builder),
+        }
+        builder.finish().unwrap_or(Value::Null)
+    }
+
+    fn location(&self, span: Span) -> String {
+        self.compiled.unit.sources.location(span.start).to_string()
+    }
+
+    fn source(&self, span: Span) -> &str {
+        self.compiled.unit.sources.slice(span)
+    }
+
+    /// The operations over the literals, values filled in.
+    fn expression(&self, expression: &Expression) -> String {
+        let Some(operator) = expression.operator else {
+            return self.value(expression.value);
+        };
+        let operands: Vec<String> = expression
+            .operands
+            .iter()
+            .map(|operand| match operand.operator {
+                Some("[ ]") | None => self.expression(operand),
+                Some(_) => format!("({})", self.expression(operand)),
+            })
+            .collect();
+        match (operator, operands.as_slice()) {
+            ("[ ]", elements) => format!("[{}]", elements.join(", ")),
+            ("!", [operand]) => format!("! {operand}"),
+            ("IF", [condition, value]) => format!("{value} as {condition}"),
+            (word, operands) if word.starts_with(char::is_alphabetic) => {
+                format!("{word}({})", operands.join(", "))
+            }
+            (operator, operands) => operands.join(&format!(" {operator} ")),
+        }
+    }
+
+    fn dependency(&self) -> String {
+        let mut text = String::new();
+        for dependence in &self.explanation.depends {
+            let place = self.location(dependence.span);
+            let source = self.source(dependence.span).lines().next().unwrap_or("");
+            let _ = writeln!(text, "{place}  {}  {source}", dependence.role.word());
+        }
+        text
+    }
+
+    fn json(&self) -> String {
+        let explanation = self.explanation;
+        let text = |text: &str| Value::Text(text.to_owned());
+        let place = |span: Span| {
+            let location = self.compiled.unit.sources.location(span.start);
+            let mut map = Map::default();
+            map.insert("file".into(), Value::Text(location.file));
+            map.insert("line".into(), Value::Integer(location.line.into()));
+            map.insert("column".into(), Value::Integer(location.column.into()));
+            map
+        };
+        let list = |values: Vec<Value>| Value::List(List::from(values));
+        let mut answer = Map::default();
+        answer.insert("path".into(), text(&explanation.path.to_string()));
+        answer.insert("value".into(), self.owned(explanation.value));
+        let place_of_value = explanation.place.map(|span| Value::Map(place(span)));
+        answer.insert("where".into(), place_of_value.unwrap_or(Value::Null));
+
+        let mut expression = Map::default();
+        let words = self.expression(&explanation.expression);
+        expression.insert("text".into(), text(&words));
+        let mut leaves = Vec::new();
+        gather(&explanation.expression, &mut leaves);
+        let operands = leaves.into_iter().map(|leaf| {
+            let mut map = place(leaf.span);
+            map.insert("value".into(), self.owned(leaf.value));
+            map.insert("text".into(), text(self.source(leaf.span)));
+            Value::Map(map)
+        });
+        expression.insert("operands".into(), list(operands.collect()));
+        answer.insert("expression".into(), Value::Map(expression));
+
+        let depends = explanation.depends.iter().map(|dependence| {
+            let mut map = place(dependence.span);
+            map.insert("role".into(), text(dependence.role.word()));
+            Value::Map(map)
+        });
+        answer.insert("depends".into(), list(depends.collect()));
+        let steps = explanation.steps.iter().map(|step| {
+            let mut map = Map::default();
+            map.insert("step".into(), text(kind(&step.kind)));
+            map.insert("text".into(), text(&self.words(step)));
+            for (key, value) in place(step.span).iter() {
+                map.insert(key.into(), value.clone());
+            }
+            map.insert("path".into(), text(&step.path));
+            map.insert("control".into(), Value::Bool(step.control));
+            Value::Map(map)
+        });
+        answer.insert("steps".into(), list(steps.collect()));
+        let lost = explanation.lost.iter().map(|lost| {
+            let mut map = Map::default();
+            map.insert("value".into(), self.owned(lost.value));
+            for (key, value) in place(lost.span).iter() {
+                map.insert(key.into(), value.clone());
+            }
+            map.insert("rule".into(), text(lost.rule.sentence()));
+            let through = lost.through.iter().map(|&span| Value::Map(place(span)));
+            map.insert("through".into(), list(through.collect()));
+            Value::Map(map)
+        });
+        answer.insert("lost".into(), list(lost.collect()));
+
+        let mut json = Json::compact(Vec::new());
+        Value::Map(answer).send(&mut json);
+        let bytes = json.finish().expect("a vector takes everything");
+        String::from_utf8(bytes).expect("JSON is text")
+    }
+
+    /// A graph: solid arrows for values, dashed ones for control, grey for what lost.
+    fn dot(&self, control: bool) -> String {
+        let explanation = self.explanation;
+        let mut dot = String::from("digraph why {\n  rankdir=LR;\n  node [shape=box];\n");
+        let quoted =
+            |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
+        let value = format!("{} = {}", explanation.path, self.value(explanation.value));
+        let _ = writeln!(dot, "  value [label={}, penwidth=2];", quoted(&value));
+        let steps = explanation
+            .steps
+            .iter()
+            .filter(|step| control || !step.control);
+        let mut target = "value".to_owned();
+        let steps: Vec<_> = steps.collect();
+        for (i, step) in steps.iter().enumerate().rev() {
+            let place = format!("{}\n{}", self.location(step.span), self.words(step));
+            let label = quoted(&place).replace('\n', "\\n");
+            let _ = writeln!(dot, "  step{i} [label={label}];");
+            let style = if step.control { " [style=dashed]" } else { "" };
+            let _ = writeln!(dot, "  step{i} -> {target}{style};");
+            if !step.control {
+                target = format!("step{i}");
+            }
+        }
+        for (i, lost) in explanation.lost.iter().enumerate() {
+            let label = format!(
+                "{} {}\n{}",
+                self.value(lost.value),
+                self.location(lost.span),
+                lost.rule.sentence()
+            );
+            let label = quoted(&label).replace('\n', "\\n");
+            let _ = writeln!(
+                dot,
+                "  lost{i} [label={label}, color=grey, fontcolor=grey];"
+            );
+            let _ = writeln!(dot, "  lost{i} -> value [color=grey, style=dotted];");
+        }
+        dot.push_str("}\n");
+        dot
+    }
+}
+
+/// The word for a step in JSON.
+fn kind(kind: &StepKind) -> &'static str {
+    match kind {
+        StepKind::Written => "written",
+        StepKind::Placed => "placed",
+        StepKind::Block => "block",
+        StepKind::Prototype => "prototype",
+        StepKind::Include => "include",
+        StepKind::Operation(_) => "operation",
+        StepKind::Order => "order",
+        StepKind::Link { .. } => "link",
+    }
+}
+
+/// The literals that an expression is made of, in order.
+fn gather<'e>(expression: &'e Expression, leaves: &mut Vec<&'e Expression>) {
+    if expression.operator.is_none() {
+        leaves.push(expression);
+    }
+    for operand in &expression.operands {
+        gather(operand, leaves);
+    }
+}
