@@ -358,6 +358,10 @@ impl<'a, 'r> Explainer<'a, 'r> {
         let Subject::Entry(found) = value else {
             return false;
         };
+        let origin = store.entry(found.entry).origin;
+        if !matches!(store.recorder.source(origin), Source::Written(_)) {
+            return false;
+        }
         let oldest_include = store.includes(view).last();
         let is_version = oldest_include
             .is_some_and(|(include, _)| store.inclusion(include) == Inclusion::Version);

@@ -172,6 +172,7 @@ impl<'a, R: Recorder> Reader<'a, R> {
         let mut layout = Layout::default();
         self.positions.clear();
         self.pending.extend(self.store.log(view));
+        layout.slots.reserve(self.pending.len());
         // Included blocks that are being replayed in place: where they end, and the time of the rest.
         let mut within: Vec<(usize, Time)> = Vec::new();
         let mut time = OUTER;
@@ -190,6 +191,7 @@ impl<'a, R: Recorder> Reader<'a, R> {
                     let included = self.store.included(entry).expect("it is an include");
                     let normal = self.store.normal(included);
                     if let Some(kept) = self.kept.get(&normal) {
+                        layout.slots.reserve(kept.slots.len() + self.pending.len());
                         for slot in &kept.slots {
                             let found = slot.seen_from(included.time);
                             let key = self.store.entry(found.entry).key;

@@ -121,11 +121,36 @@ words! {
     }
 }
 
-impl Keyword {
-    /// Whether the core language reserves it.
-    fn is_core(self) -> bool {
-        use Keyword::*;
-        matches!(self, Extends | Data | Null | True | False)
+/// The ASCII characters that a word may hold.
+const IN_WORD: [bool; 256] = table(b"");
+/// The same in the production language.
+const IN_PRODUCTION_WORD: [bool; 256] = table(b".-+@#~$%^&");
+
+const fn table(special: &[u8]) -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut byte = 0u8;
+    while byte < 128 {
+        table[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_';
+        byte += 1;
+    }
+    let mut i = 0;
+    while i < special.len() {
+        table[special[i] as usize] = true;
+        i += 1;
+    }
+    table
+}
+
+/// The words that the core language reserves.
+#[inline]
+fn core_keyword(word: &str) -> Option<Keyword> {
+    match word {
+        "extends" => Some(Keyword::Extends),
+        "true" => Some(Keyword::True),
+        "false" => Some(Keyword::False),
+        "NULL" => Some(Keyword::Null),
+        "DATA" => Some(Keyword::Data),
+        _ => None,
     }
 }
 
@@ -219,20 +244,21 @@ impl Lexer {
     fn word(&mut self, text: &str, start: usize) -> Token {
         let production = self.dialect == Dialect::Production;
         let bytes = &text.as_bytes()[..self.end as usize];
+        let in_word = match production {
+            true => &IN_PRODUCTION_WORD,
+            false => &IN_WORD,
+        };
         let mut at = start;
         while let Some(&byte) = bytes.get(at) {
-            match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' => at += 1,
-                b'.' | b'-' | b'+' | b'@' | b'#' | b'~' | b'$' | b'%' | b'^' | b'&'
-                    if production =>
-                {
-                    at += 1;
-                }
-                128.. => match text[at..].chars().next() {
-                    Some(c) if c.is_alphanumeric() => at += c.len_utf8(),
-                    _ => break,
-                },
-                _ => break,
+            if in_word[byte as usize] {
+                at += 1;
+            } else if byte >= 128
+                && let Some(c) = text[at..].chars().next()
+                && c.is_alphanumeric()
+            {
+                at += c.len_utf8();
+            } else {
+                break;
             }
         }
         self.position = at as u32;
@@ -240,14 +266,11 @@ impl Lexer {
         if production && word == "x" && bytes.get(at) == Some(&b'|') {
             return self.symbol(1, Token::Operator(Operator::Xor));
         }
-        // Most words are longer than a look at their first letter.
-        if !matches!(word.as_bytes()[0], b'A'..=b'V' | b'e' | b't' | b'f') {
-            return Token::Word;
-        }
-        match Keyword::from_text(word) {
-            Some(keyword) if production || keyword.is_core() => Token::Keyword(keyword),
-            _ => Token::Word,
-        }
+        let keyword = match production {
+            true => Keyword::from_text(word),
+            false => core_keyword(word),
+        };
+        keyword.map_or(Token::Word, Token::Keyword)
     }
 
     fn text(&mut self, bytes: &[u8], start: usize, report: &mut Vec<Diagnostic>) -> Token {

@@ -101,7 +101,10 @@ impl<W: Write> Sink for Json<W> {
             }
             Event::Key(key) => {
                 self.out.quoted(key);
-                self.out.text(if self.pretty { ": " } else { ":" });
+                self.out.byte(b':');
+                if self.pretty {
+                    self.out.byte(b' ');
+                }
                 self.after = After::Key;
             }
             Event::MapStart => self.open(b'{'),

@@ -49,28 +49,39 @@ impl<W: Write> Output<W> {
     }
 
     /// Adds text in double quotes with JSON's escapes, which YAML and SmartFrog read too.
+    #[inline]
     pub fn quoted(&mut self, text: &str) {
         self.byte(b'"');
+        if has_escapes(text.as_bytes()) {
+            self.escaped(text);
+        } else {
+            self.text(text);
+        }
+        self.byte(b'"');
+    }
+
+    fn escaped(&mut self, text: &str) {
         let mut plain = 0;
         for (at, byte) in text.bytes().enumerate() {
-            if !ESCAPED[byte as usize] {
-                continue;
-            }
+            let short = match byte {
+                b'"' => "\\\"",
+                b'\\' => "\\\\",
+                b'\n' => "\\n",
+                b'\r' => "\\r",
+                b'\t' => "\\t",
+                0x08 => "\\b",
+                0x0c => "\\f",
+                0..0x20 => "",
+                _ => continue,
+            };
             self.text(&text[plain..at]);
             plain = at + 1;
-            match byte {
-                b'"' => self.text("\\\""),
-                b'\\' => self.text("\\\\"),
-                b'\n' => self.text("\\n"),
-                b'\r' => self.text("\\r"),
-                b'\t' => self.text("\\t"),
-                0x08 => self.text("\\b"),
-                0x0c => self.text("\\f"),
-                _ => self.text(&format!("\\u{byte:04x}")),
+            match short {
+                "" => self.text(&format!("\\u{byte:04x}")),
+                short => self.text(short),
             }
         }
         self.text(&text[plain..]);
-        self.byte(b'"');
     }
 
     /// Adds a whole number.
@@ -111,6 +122,7 @@ impl<W: Write> Output<W> {
         }
     }
 
+    #[cold]
     fn write(&mut self) {
         if self.error.is_none() {
             self.error = self.writer.write_all(&self.buffer).err();
@@ -119,15 +131,47 @@ impl<W: Write> Output<W> {
     }
 }
 
-/// The bytes that cannot stand in a quoted text as they are.
-const ESCAPED: [bool; 256] = {
-    let mut escaped = [false; 256];
-    let mut byte = 0;
-    while byte < 0x20 {
-        escaped[byte] = true;
-        byte += 1;
+/// Whether a text has a quote, a backslash or a control character in it. Most have none, so it is worth
+/// looking at eight bytes at once.
+#[inline]
+fn has_escapes(bytes: &[u8]) -> bool {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGH: u64 = ONES << 7;
+    // The high bit of each byte that is zero; a byte above a zero one may have it, too.
+    let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
+    let (chunks, rest) = bytes.as_chunks::<8>();
+    let in_chunks = chunks.iter().any(|chunk| {
+        let word = u64::from_ne_bytes(*chunk);
+        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
+        let quote = zeros(word ^ (ONES * b'"' as u64));
+        let backslash = zeros(word ^ (ONES * b'\\' as u64));
+        control | quote | backslash != 0
+    });
+    in_chunks
+        || rest
+            .iter()
+            .any(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_character_is_escaped_if_need_be_wherever_it_stands() {
+        for byte in 0..=127u8 {
+            for at in 0..20 {
+                let mut bytes = [b'x'; 20];
+                bytes[at] = byte;
+                let escapes = byte < 0x20 || byte == b'"' || byte == b'\\';
+                assert_eq!(has_escapes(&bytes), escapes, "{byte} at {at}");
+            }
+        }
+        let mut out = Output::new(Vec::new());
+        out.quoted("é\u{1}\n\"\\ ü");
+        assert_eq!(
+            out.finish().unwrap(),
+            "\"é\\u0001\\n\\\"\\\\ ü\"".as_bytes()
+        );
     }
-    escaped[b'"' as usize] = true;
-    escaped[b'\\' as usize] = true;
-    escaped
-};
+}
