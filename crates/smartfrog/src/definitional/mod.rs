@@ -1,0 +1,133 @@
+//! The paper's definitions word for word: a second, slow evaluator to compare the fast one with.
+//!
+//! core      definitions 7–27, over stores that are lists
+//! forward   links that look ahead, in the same manner
+//!
+//! A function is a definition and has its number beside it. Nothing is shared, nothing is remembered,
+//! and the first error ends everything, as in the paper. Definitions 8–10 and 15 are absent: no
+//! function of the paper calls them, only its proofs do.
+
+pub mod core;
+pub mod forward;
+
+use hence_model::unit::Unit;
+use hence_model::value::{Map, Value};
+
+use self::core::{Evaluation, Identifier, ORDER, Store};
+use crate::evaluate::Links;
+use crate::tree::Body;
+
+/// Why a specification has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ErrorRule {
+    /// The parent of a placement is not a store.
+    Err1,
+    /// The parent of a placement does not exist.
+    Err2,
+    /// The root is replaced; no text can ask for it.
+    Err3,
+    /// A prototype does not exist or is not a store.
+    Err4,
+    /// A link names nothing.
+    Err5,
+    /// `sfConfig` does not exist or is not a store.
+    Err7,
+    /// A value would contain itself; the forward semantics only.
+    Cycle,
+    /// More would be copied than was allowed: the value may exist, but nobody has seen it.
+    TooLarge,
+}
+
+impl ErrorRule {
+    /// The name of the rule; the paper's where it has one.
+    pub fn name(self) -> &'static str {
+        match self {
+            ErrorRule::Err1 => "err1",
+            ErrorRule::Err2 => "err2",
+            ErrorRule::Err3 => "err3",
+            ErrorRule::Err4 => "err4",
+            ErrorRule::Err5 => "err5",
+            ErrorRule::Err7 => "err7",
+            ErrorRule::Cycle => "cycle",
+            ErrorRule::TooLarge => "too large",
+        }
+    }
+}
+
+/// What is left of the work that may be done: one unit for each statement and each value copied.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget(pub u64);
+
+impl Budget {
+    /// Takes away the cost of something, if there is enough left.
+    pub fn spend(&mut self, cost: u64) -> Result<(), ErrorRule> {
+        self.0 = self.0.checked_sub(cost).ok_or(ErrorRule::TooLarge)?;
+        Ok(())
+    }
+}
+
+/// The value of a specification.
+pub fn evaluate(
+    unit: &Unit,
+    body: &Body,
+    links: Links,
+    budget: Budget,
+) -> Result<Value, ErrorRule> {
+    let mut evaluation = Evaluation {
+        unit,
+        links,
+        budget,
+    };
+    let store = match links {
+        Links::AtOnce => evaluation.specification(body)?,
+        Links::Later => {
+            let root = evaluation.body(body, &[], Store::default())?;
+            forward::specification(&root, &mut evaluation.budget)?
+        }
+    };
+    Ok(hand_out(store))
+}
+
+/// A store as a value that knows nothing of hidden attributes, in the order that its constraints ask for.
+pub fn hand_out(store: Store) -> Value {
+    let mut map = Map::default();
+    for (identifier, value) in arrange(store).0 {
+        let value = match value {
+            core::Value::Basic(basic) => basic,
+            core::Value::Store(store) => hand_out(store),
+            core::Value::Link(_) => unreachable!("links are followed before a value is handed out"),
+            core::Value::Order(_) => continue,
+        };
+        map.insert(identifier.to_string(), value);
+    }
+    Value::Map(map)
+}
+
+/// Takes the attribute that may come next and stands first, again and again (§10.4). Where constraints
+/// contradict each other, the store stays as it is.
+fn arrange(store: Store) -> Store {
+    let Some(constraints) = constraints(&store) else {
+        return store;
+    };
+    let mut rest = store.0.clone();
+    let mut arranged = Store::default();
+    while !rest.is_empty() {
+        let is_ahead = |id: &Identifier| rest.iter().any(|(ahead, _)| ahead == id);
+        let waits = |id: &Identifier| {
+            let mut constraints = constraints.iter();
+            constraints.any(|(first, second)| second == id && is_ahead(first))
+        };
+        match rest.iter().position(|(id, _)| !waits(id)) {
+            Some(next) => arranged.0.push(rest.remove(next)),
+            None => return store,
+        }
+    }
+    arranged
+}
+
+fn constraints(store: &Store) -> Option<&[(Identifier, Identifier)]> {
+    match core::find(store, &[ORDER.into()]) {
+        Some(core::Value::Order(constraints)) => Some(constraints),
+        _ => None,
+    }
+}
