@@ -34,6 +34,8 @@ pub enum ErrorRule {
     Err7,
     /// A value would contain itself; the forward semantics only.
     Cycle,
+    /// Order constraints contradict each other.
+    Order,
     /// More would be copied than was allowed: the value may exist, but nobody has seen it.
     TooLarge,
 }
@@ -49,6 +51,7 @@ impl ErrorRule {
             ErrorRule::Err5 => "err5",
             ErrorRule::Err7 => "err7",
             ErrorRule::Cycle => "cycle",
+            ErrorRule::Order => "order",
             ErrorRule::TooLarge => "too large",
         }
     }
@@ -85,31 +88,30 @@ pub fn evaluate(
             forward::specification(&root, &mut evaluation.budget)?
         }
     };
-    Ok(hand_out(store))
+    hand_out(store)
 }
 
 /// A store as a value that knows nothing of hidden attributes, in the order that its constraints ask for.
-pub fn hand_out(store: Store) -> Value {
+pub fn hand_out(store: Store) -> Result<Value, ErrorRule> {
     let mut map = Map::default();
-    for (identifier, value) in arrange(store).0 {
+    for (identifier, value) in arrange(store)?.0 {
         let value = match value {
             core::Value::Basic(basic) => basic,
-            core::Value::Store(store) => hand_out(store),
+            core::Value::Store(store) => hand_out(store)?,
             core::Value::Link(_) => unreachable!("links are followed before a value is handed out"),
             core::Value::Order(_) => continue,
         };
         map.insert(identifier.to_string(), value);
     }
-    Value::Map(map)
+    Ok(Value::Map(map))
 }
 
-/// Takes the attribute that may come next and stands first, again and again (§10.4). Where constraints
-/// contradict each other, the store stays as it is.
-fn arrange(store: Store) -> Store {
+/// Takes the attribute that may come next and stands first, again and again (§10.4).
+fn arrange(store: Store) -> Result<Store, ErrorRule> {
     let Some(constraints) = constraints(&store) else {
-        return store;
+        return Ok(store);
     };
-    let mut rest = store.0.clone();
+    let mut rest = store.0;
     let mut arranged = Store::default();
     while !rest.is_empty() {
         let is_ahead = |id: &Identifier| rest.iter().any(|(ahead, _)| ahead == id);
@@ -117,17 +119,15 @@ fn arrange(store: Store) -> Store {
             let mut constraints = constraints.iter();
             constraints.any(|(first, second)| second == id && is_ahead(first))
         };
-        match rest.iter().position(|(id, _)| !waits(id)) {
-            Some(next) => arranged.0.push(rest.remove(next)),
-            None => return store,
-        }
+        let next = rest.iter().position(|(id, _)| !waits(id));
+        arranged.0.push(rest.remove(next.ok_or(ErrorRule::Order)?));
     }
-    arranged
+    Ok(arranged)
 }
 
-fn constraints(store: &Store) -> Option<&[(Identifier, Identifier)]> {
+fn constraints(store: &Store) -> Option<Vec<(Identifier, Identifier)>> {
     match core::find(store, &[ORDER.into()]) {
-        Some(core::Value::Order(constraints)) => Some(constraints),
+        Some(core::Value::Order(constraints)) => Some(constraints.clone()),
         _ => None,
     }
 }

@@ -339,12 +339,15 @@ impl Writer {
     }
 
     fn constrain(&mut self, ns: &[Identifier], order: &mut Order) {
-        // All constraints agree with the order of the alphabet, so none contradict each other.
         let mut chosen: Vec<usize> = (0..self.names.len())
             .filter(|_| self.random.chance(40))
             .collect();
         if chosen.len() < 2 {
             chosen = vec![0, self.names.len() - 1];
+        }
+        // Constraints that agree with one order of the names cannot contradict each other.
+        if self.random.chance(3) {
+            chosen.reverse();
         }
         let names: Reference = chosen.iter().map(|&i| self.names[i].clone()).collect();
         self.line(&format!("order {};", names.join(" < ")));
@@ -586,7 +589,7 @@ impl Writer {
         if self.kind == Kind::Core {
             let expected = match (self.error, find(&self.s, &["sfConfig".into()])) {
                 (Some(error), _) => Err(error),
-                (None, Some(Stored::Store(v))) => Ok(hand_out(v.clone())),
+                (None, Some(Stored::Store(v))) => hand_out(v.clone()),
                 (None, _) => Err(ErrorRule::Err7),
             };
             let files = self.files;
@@ -624,7 +627,7 @@ impl Writer {
         self.ahead = namespaces;
         let s = filled(&self.s, &chosen);
         let value = forward::specification(&s, &mut SECOND_PASS.clone());
-        (chosen, value.map(hand_out))
+        (chosen, value.and_then(hand_out))
     }
 }
 

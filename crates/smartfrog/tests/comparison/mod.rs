@@ -23,7 +23,15 @@ pub fn compiled<R: Recorder>(
         Kind::Core => Semantics::Core,
         Kind::Forward => Semantics::Forward,
     };
-    compile_file(files, main, &Options { semantics, limits })
+    compile_file(
+        files,
+        main,
+        &Options {
+            semantics,
+            limits,
+            ..Options::default()
+        },
+    )
 }
 
 /// What the fast evaluator says.
@@ -51,6 +59,7 @@ pub fn named(value: Result<Value, ErrorRule>) -> Option<Outcome> {
     match value {
         Err(ErrorRule::TooLarge) => None,
         Err(ErrorRule::Cycle) => Some(Err("sf.link-cycle")),
+        Err(ErrorRule::Order) => Some(Err("sf.order-cycle")),
         Err(rule) => Some(Err(rule.name())),
         Ok(value) => Some(Ok(value)),
     }
