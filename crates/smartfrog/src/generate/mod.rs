@@ -154,11 +154,13 @@ impl Writer {
     /// Some statements, `sfConfig`, and some more.
     fn specification(&mut self) {
         let mut order = Order::new();
-        let before = self.random.below(self.left + 1);
-        let after = self.random.below(self.left / 4 + 1);
-        self.statements(&[], before, &mut order);
+        let size = self.left;
+        self.left = self.random.below(size * 2 / 3 + 1);
+        self.statements(&[], size, &mut order);
+        self.left = size / 2 + 1;
         self.configuration();
-        self.statements(&[], after, &mut order);
+        self.left = self.random.below(size / 8 + 1);
+        self.statements(&[], size, &mut order);
         if self.mischief == Some(ErrorRule::Err7) && self.random.chance(30) {
             self.assign_literal(&[], &["sfConfig".into()], None);
         }
@@ -174,10 +176,7 @@ impl Writer {
                 Some(reference) => self.assign_link(&[], &target, None, &reference),
                 None => self.assign_block(&[], &target, None),
             },
-            _ => {
-                self.left = self.left.max(3);
-                self.assign_block(&[], &target, None);
-            }
+            _ => self.assign_block(&[], &target, None),
         }
     }
 
@@ -294,12 +293,16 @@ impl Writer {
         let r = concatenate(ns, target);
         self.apply(error, |s| bind(s, &r, Stored::Store(Store::default())));
         let count = 1 + [0, 0, 0, 1, 1, 2][self.random.below(6)];
-        for i in 0..count {
-            if i > 0 {
+        for i in 1..=count {
+            if i > 1 {
                 self.write(", ");
             }
-            let shallow = self.levels < DEEPEST;
-            let reference = match self.random.chance(if shallow { 45 } else { 90 }) {
+            let references = match self.levels {
+                0 if i == count => 10,
+                DEEPEST.. => 90,
+                _ => 45,
+            };
+            let reference = match self.random.chance(references) {
                 true => self.prototype_reference(ns, &r),
                 false => None,
             };
@@ -324,6 +327,7 @@ impl Writer {
     fn body(&mut self, r: &[Identifier]) {
         let most = if self.names.len() > 20 { 40 } else { 10 };
         let count = match self.levels {
+            0 => self.left.min(most),
             DEEPEST.. => 0,
             _ => self.random.below(self.left.min(most) + 1),
         };
