@@ -109,7 +109,7 @@ fn what_is_printed_compiles_to_the_same_value() {
             if first.configuration.is_none() {
                 return "error";
             }
-            let mut printer = SmartFrog::new(Vec::new());
+            let mut printer = SmartFrog::new(Vec::new(), Dialect::Core);
             first.send(&mut printer);
             let printed = printer.finish().expect("a vector takes everything");
             let printed = String::from_utf8(printed).expect("text is printed");

@@ -215,7 +215,7 @@ fn compile_and_print(input: &Input, limits: Limits) {
         let mut yaml = Yaml::new(Vec::new());
         compiled.send(&mut yaml);
         yaml.finish().expect("a vector takes everything");
-        let mut printer = SmartFrog::new(Vec::new());
+        let mut printer = SmartFrog::new(Vec::new(), Dialect::Core);
         compiled.send(&mut printer);
         let printed = printer.finish().expect("a vector takes everything");
         let files = vec![("printed.sf".to_owned(), printed)];

@@ -131,3 +131,90 @@ fn constraints(store: &Store) -> Option<Vec<(Identifier, Identifier)>> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hence_model::print::json::Json;
+    use hence_model::source::{Files, ReadError};
+
+    use super::*;
+    use crate::lexer::Dialect;
+    use crate::tree;
+
+    struct NoFiles;
+
+    impl Files for NoFiles {
+        fn read(&self, _: &str, _: &mut String) -> Result<(), ReadError> {
+            Err(ReadError::Missing)
+        }
+    }
+
+    fn value(text: &str, links: Links) -> String {
+        let mut unit = Unit::default();
+        let file = unit.sources.add("main.sf", text).expect("it is short");
+        let body = tree::read(&mut unit, &NoFiles, file, Dialect::Core);
+        match evaluate(&unit, &body, links, Budget(1_000)) {
+            Err(rule) => rule.name().to_owned(),
+            Ok(value) => {
+                let mut json = Json::compact(Vec::new());
+                value.send(&mut json);
+                let bytes = json.finish().expect("a vector takes everything");
+                String::from_utf8_lossy(&bytes).trim_end().to_owned()
+            }
+        }
+    }
+
+    #[test]
+    fn the_examples_of_the_paper() {
+        let figure_7 = "sfConfig extends { a b; b 1; c a; }";
+        let figure_8 = "sfConfig extends { comp1 extends { comp2 comp1; } }";
+        let figure_9 = "sfConfig extends { a:b extends { c 2; } a extends { b 1; } }";
+        let figure_10 = "sfConfig extends { a extends { b extends { c 1; } } a:b:c 3; a 1; }";
+        let figure_11 = "p1 extends { q1 1; q2 2; q4 extends { a 1; b 2; } }
+            sfConfig extends { p2 extends p1, { q1 2; q3 3; q4 extends { b 3; c 4; } } }";
+        let figure_19 = "default extends { order private < public; public 1; private 2; }
+            sfConfig extends { a default; b extends default, { order public < private; } }";
+        let cyclic = "sfConfig extends { a extends sfConfig }";
+        let placement =
+            "sfConfig extends { A extends { A extends {} B 11; A:X extends { C 22; } D 33; } }";
+        for (text, expected) in [
+            (figure_7, "err5"),
+            (figure_8, r#"{"comp1":{"comp2":{}}}"#),
+            (figure_9, "err2"),
+            (figure_10, r#"{"a":1}"#),
+            (
+                figure_11,
+                r#"{"p2":{"q1":2,"q2":2,"q4":{"b":3,"c":4},"q3":3}}"#,
+            ),
+            (cyclic, r#"{"a":{"a":{}}}"#),
+            (placement, r#"{"A":{"A":{"X":{"C":22}},"B":11,"D":33}}"#),
+            (
+                figure_19,
+                r#"{"a":{"private":2,"public":1},"b":{"public":1,"private":2}}"#,
+            ),
+        ] {
+            assert_eq!(value(text, Links::AtOnce), expected, "{text}");
+        }
+        assert_eq!(value(figure_7, Links::Later), r#"{"a":1,"b":1,"c":1}"#);
+        assert_eq!(value(figure_8, Links::Later), "cycle");
+    }
+
+    #[test]
+    fn passing_through_a_block_is_not_asking_for_its_value() {
+        let through = "sfConfig extends { way block; block extends { a way:b; b 1; } }";
+        let result = r#"{"way":{"a":1,"b":1},"block":{"a":1,"b":1}}"#;
+        assert_eq!(value(through, Links::Later), result);
+        let around = "sfConfig extends { a lib:x; } lib extends { x extends { l lib; } }";
+        assert_eq!(value(around, Links::Later), "cycle");
+    }
+
+    #[test]
+    fn copies_that_explode_end_the_evaluation() {
+        let doubling: String = (1..30)
+            .map(|n| format!("n{n} extends {{ l n{0}; r n{0}; }}\n", n - 1))
+            .collect();
+        let text = format!("n0 1;\n{doubling} sfConfig extends n29");
+        assert_eq!(value(&text, Links::AtOnce), "too large");
+        assert_eq!(value(&text, Links::Later), "too large");
+    }
+}
