@@ -180,6 +180,12 @@ impl Sources {
         &self.text[span.start as usize..span.end as usize]
     }
 
+    /// The span of the character at an offset.
+    pub fn character(&self, offset: u32) -> Span {
+        let character = self.text[offset as usize..].chars().next();
+        Span::new(offset, offset + character.map_or(0, char::len_utf8) as u32)
+    }
+
     /// The span of a whole file.
     pub fn span(&self, file: FileId) -> Span {
         let file = &self.files[file.0 as usize];

@@ -179,7 +179,7 @@ fn no_configuration<R: Recorder>(
         Some((_, found)) => {
             let diagnostic = Diagnostic::error(NO_CONFIGURATION, "`sfConfig` is not a block");
             let diagnostic = match store.recorder.place(store.entry(found.entry).origin) {
-                Some(at) => diagnostic.at(Span::new(at, at + 1)),
+                Some(at) => diagnostic.at(unit.sources.character(at)),
                 None => diagnostic,
             };
             diagnostic.help("write `sfConfig extends { … }`")
@@ -222,7 +222,7 @@ impl<R: Recorder> Compiled<R> {
             .store
             .recorder
             .place(self.store.entry(found.entry).origin);
-        let place = at.map_or(Span::at(0), |at| Span::new(at, at + 1));
+        let place = at.map_or(Span::at(0), |at| self.unit.sources.character(at));
         if bytes > limits.output {
             let message = format!("the configuration is larger than {} bytes", limits.output);
             self.unit.report(

@@ -583,16 +583,9 @@ pub(crate) fn text(unit: &Unit, reference: &[Part]) -> String {
 fn name_before(unit: &Unit, at: u32) -> Span {
     let before = unit.sources.text()[..at as usize].trim_end();
     let in_name = |c: char| c.is_alphanumeric() || "._-+@#~$%^&".contains(c);
-    let name = before.rfind(|c| !in_name(c)).map_or(0, |end| end + 1);
-    let name = before[..name]
-        .chars()
-        .next_back()
-        .map_or(name, |c| match c.is_ascii() {
-            true => name,
-            false => name - 1 + c.len_utf8(),
-        });
+    let name = before.trim_end_matches(in_name).len();
     if name == before.len() {
-        return Span::new(at, at + 1);
+        return unit.sources.character(at);
     }
     Span::new(name as u32, before.len() as u32)
 }

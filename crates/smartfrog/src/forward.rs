@@ -7,12 +7,12 @@
 //! The value of a link is the value of what it names, whichever comes first in the text: a link on the
 //! way is followed first, and a block is resolved, where it stands, before it is shared. So the result
 //! does not depend on the order of definitions, and a value that would contain itself (figure 8) is
-//! always found: something is asked for that is already waiting.
+//! always found: something is asked for that is already waiting. To pass through a block on the way to
+//! something in it is not to ask for its value.
 
 use hence_model::cell::{Cell, Child};
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::replay::{last_words, lines};
-use hence_model::source::Span;
 use hence_model::store::{BlockId, END, Found, Inclusion, View};
 use hence_model::symbol::Symbol;
 use hence_model::trace::{Link, Recorder};
@@ -83,7 +83,8 @@ enum Target {
 
 enum LinkState {
     UnderWay,
-    Done(Target),
+    /// It was found in this frame, or nowhere.
+    Done(Option<FrameId>, Target),
 }
 
 /// Something that is being resolved.
@@ -93,6 +94,8 @@ enum Task {
     /// One link: the one stored under a name.
     Link(FrameId, Symbol, u32),
 }
+
+const NOWHERE: Target = Target::Value(POISON);
 
 /// Why a link cannot be followed yet, or at all.
 enum Trouble {
@@ -137,16 +140,18 @@ impl<R: Recorder> Pass<'_, R> {
         tasks.push(Task::Block(frame, rest));
         let cell = self.evaluator.store.entry(found.entry).cell;
         if let Some(link) = cell.as_late() {
-            if cell != POISON && !self.links.contains_key(&(frame, name)) {
-                self.links.insert((frame, name), LinkState::UnderWay);
+            if cell != POISON {
                 tasks.push(Task::Link(frame, name, link));
             }
         } else if let Some(view) = self.evaluator.store.child(found)
             && self.evaluator.awaiting.contains(&view.block)
         {
             let inner = self.child(frame, name, view);
-            if self.frames[inner.0].progress == Progress::Ahead {
-                self.begin(inner, tasks);
+            match self.frames[inner.0].progress {
+                Progress::Ahead => self.begin(inner, tasks),
+                Progress::Done => {}
+                // A link in the inner block asks for this one.
+                Progress::UnderWay => self.cycle(tasks, &[]),
             }
         }
     }
@@ -162,50 +167,64 @@ impl<R: Recorder> Pass<'_, R> {
         tasks.push(Task::Block(frame, entries));
     }
 
-    /// Follows one link, or first what it waits for.
+    /// Gives one link its value, or first makes the block that it leads to.
     fn link(&mut self, frame: FrameId, name: Symbol, link: u32, tasks: &mut Vec<Task>) {
-        let parts = std::mem::take(&mut self.evaluator.late[link as usize].parts);
-        match self.follow(frame, &parts) {
-            Ok((level, target)) => {
-                if let Target::Block(inner) = target {
-                    match self.frames[inner.0].progress {
-                        Progress::Done => {}
-                        Progress::Ahead if self.awaits(inner) => {
-                            tasks.push(Task::Link(frame, name, link));
-                            self.begin(inner, tasks);
-                            self.evaluator.late[link as usize].parts = parts;
-                            return;
-                        }
-                        Progress::Ahead => {}
-                        Progress::UnderWay => {
-                            self.cycle(&parts, tasks);
-                            self.settle(frame, name, Target::Value(POISON), None, &parts);
-                            self.evaluator.late[link as usize].parts = parts;
-                            return;
-                        }
-                    }
+        let (level, mut target) = self.target(frame, name, link, tasks);
+        if let Target::Block(inner) = target {
+            match self.frames[inner.0].progress {
+                Progress::Ahead if self.awaits(inner) => {
+                    tasks.push(Task::Link(frame, name, link));
+                    return self.begin(inner, tasks);
                 }
-                self.settle(frame, name, target, Some(level), &parts);
-            }
-            Err(Trouble::First(other, other_name, other_link)) => {
-                tasks.push(Task::Link(frame, name, link));
-                self.links.insert((other, other_name), LinkState::UnderWay);
-                tasks.push(Task::Link(other, other_name, other_link));
-            }
-            Err(Trouble::Cycle) => {
-                self.cycle(&parts, tasks);
-                self.settle(frame, name, Target::Value(POISON), None, &parts);
-            }
-            Err(Trouble::Unresolved) => {
-                let from = self.frames[frame.0].view.block;
-                let diagnostic =
-                    self.evaluator
-                        .unresolved(self.unit, from, &parts, UNRESOLVED_REFERENCE);
-                self.unit.report(diagnostic);
-                self.settle(frame, name, Target::Value(POISON), None, &parts);
+                Progress::Ahead | Progress::Done => {}
+                Progress::UnderWay => {
+                    self.cycle(tasks, &[link]);
+                    target = NOWHERE;
+                }
             }
         }
+        let parts = std::mem::take(&mut self.evaluator.late[link as usize].parts);
+        self.settle(frame, name, target, level, &parts);
         self.evaluator.late[link as usize].parts = parts;
+    }
+
+    /// Where a link leads, and the level at which that was found. Links on the way are followed first;
+    /// those that wait for others stand before them.
+    fn target(
+        &mut self,
+        frame: FrameId,
+        name: Symbol,
+        link: u32,
+        tasks: &[Task],
+    ) -> (Option<FrameId>, Target) {
+        if let Some(&LinkState::Done(level, target)) = self.links.get(&(frame, name)) {
+            return (level, target);
+        }
+        let mut waiting = vec![(frame, name, link)];
+        let mut done = (None, NOWHERE);
+        while let Some(&(frame, name, link)) = waiting.last() {
+            self.links.insert((frame, name), LinkState::UnderWay);
+            done = match self.follow(frame, link) {
+                Ok((level, target)) => (Some(level), target),
+                Err(Trouble::First(frame, name, link)) => {
+                    waiting.push((frame, name, link));
+                    continue;
+                }
+                Err(Trouble::Cycle) => {
+                    let links: Vec<u32> = waiting.iter().map(|&(_, _, link)| link).collect();
+                    self.cycle(tasks, &links);
+                    (None, NOWHERE)
+                }
+                Err(Trouble::Unresolved) => {
+                    self.unresolved(frame, link);
+                    (None, NOWHERE)
+                }
+            };
+            self.links
+                .insert((frame, name), LinkState::Done(done.0, done.1));
+            waiting.pop();
+        }
+        done
     }
 
     /// Stores what a link leads to in the resolved block.
@@ -217,7 +236,6 @@ impl<R: Recorder> Pass<'_, R> {
         level: Option<FrameId>,
         parts: &[Part],
     ) {
-        self.links.insert((frame, name), LinkState::Done(target));
         let from = self.frames[frame.0].block;
         let level = level.map_or(from, |level| self.frames[level.0].block);
         let store = &mut self.evaluator.store;
@@ -225,8 +243,11 @@ impl<R: Recorder> Pass<'_, R> {
         let cell = match target {
             Target::Value(cell) => cell,
             Target::Block(inner) => {
-                let block = self.frames[inner.0].block;
-                Cell::shared(store.share(View { block, time }))
+                let Frame { view, block, .. } = self.frames[inner.0];
+                let resolved = View { block, time };
+                // A block without links is not resolved: it is seen as it was.
+                let is_same = block == view.block;
+                Cell::shared(store.share(if is_same { view } else { resolved }))
             }
         };
         let origin = store.recorder.link(|| Link {
@@ -240,10 +261,11 @@ impl<R: Recorder> Pass<'_, R> {
     }
 
     /// Searches a reference from a frame outwards; the whole reference is tried at each level.
-    fn follow(&mut self, from: FrameId, parts: &[Part]) -> Result<(FrameId, Target), Trouble> {
+    fn follow(&mut self, from: FrameId, link: u32) -> Result<(FrameId, Target), Trouble> {
+        let parts = self.evaluator.late[link as usize].parts.clone();
         let mut level = Some(from);
         while let Some(frame) = level {
-            if let Some(target) = self.find(frame, parts)? {
+            if let Some(target) = self.find(frame, &parts)? {
                 return Ok((frame, target));
             }
             level = self.frames[frame.0].parent;
@@ -254,8 +276,11 @@ impl<R: Recorder> Pass<'_, R> {
     fn find(&mut self, level: FrameId, parts: &[Part]) -> Result<Option<Target>, Trouble> {
         let mut target = Target::Block(level);
         for part in parts {
-            let Target::Block(frame) = target else {
-                return Ok(None);
+            let frame = match target {
+                Target::Block(frame) => frame,
+                // What is wrong has been said.
+                Target::Value(POISON) => return Ok(Some(target)),
+                Target::Value(_) => return Ok(None),
             };
             let view = self.frames[frame.0].view;
             let Some(found) = self.evaluator.store.find(view, part.name) else {
@@ -266,7 +291,7 @@ impl<R: Recorder> Pass<'_, R> {
                 Some(view) => Target::Block(self.child(frame, part.name, view)),
                 None => match cell.as_late() {
                     Some(link) if cell != POISON => match self.links.get(&(frame, part.name)) {
-                        Some(LinkState::Done(target)) => *target,
+                        Some(LinkState::Done(_, target)) => *target,
                         Some(LinkState::UnderWay) => return Err(Trouble::Cycle),
                         None => return Err(Trouble::First(frame, part.name, link)),
                     },
@@ -328,18 +353,31 @@ impl<R: Recorder> Pass<'_, R> {
             .report(Diagnostic::error(OUTPUT_TOO_LARGE, message));
     }
 
-    fn cycle(&mut self, parts: &[Part], tasks: &[Task]) {
-        let message = format!(
-            "the value of `{}` would contain itself",
-            text(self.unit, parts)
-        );
-        let mut diagnostic = Diagnostic::error(LINK_CYCLE, message).at(span_of(parts));
-        let waiting = tasks.iter().rev().filter_map(|task| match task {
-            Task::Link(_, _, link) => Some(span_of(&self.evaluator.late[*link as usize].parts)),
+    fn unresolved(&mut self, frame: FrameId, link: u32) {
+        let from = self.frames[frame.0].view.block;
+        let parts = &self.evaluator.late[link as usize].parts;
+        let diagnostic = self
+            .evaluator
+            .unresolved(self.unit, from, parts, UNRESOLVED_REFERENCE);
+        self.unit.report(diagnostic);
+    }
+
+    /// Reports the last of the links that wait for each other: those of the tasks, and `links`.
+    fn cycle(&mut self, tasks: &[Task], links: &[u32]) {
+        let tasks = tasks.iter().filter_map(|task| match task {
+            Task::Link(_, _, link) => Some(link),
             Task::Block(..) => None,
         });
-        for span in waiting.filter(|span| *span != Span::at(0)).take(8) {
-            diagnostic = diagnostic.label(span, "needed by this link");
+        let parts = |link: &u32| &self.evaluator.late[*link as usize].parts;
+        let mut waiting = tasks.chain(links).rev().map(parts);
+        let last = waiting.next().expect("it is links that form a cycle");
+        let message = format!(
+            "the value of `{}` would contain itself",
+            text(self.unit, last)
+        );
+        let mut diagnostic = Diagnostic::error(LINK_CYCLE, message).at(span_of(last));
+        for parts in waiting.take(8) {
+            diagnostic = diagnostic.label(span_of(parts), "needed by this link");
         }
         self.unit.report(diagnostic.help(
             "a link cannot lead to a block around it, nor, by way of others, back to itself",
@@ -359,7 +397,8 @@ impl<R: Recorder> Evaluator<R> {
         // The namespaces around the link, innermost first, as it is reached.
         let mut around = self.namespaces(resolved.level, reference)?;
         let mut found = resolved.found;
-        let mut seen = vec![found.entry];
+        // An inherited link may well be met again in another place.
+        let mut seen = vec![(found.entry, around.clone())];
         loop {
             let cell = self.store.entry(found.entry).cell;
             let link = match cell.as_late() {
@@ -387,8 +426,8 @@ impl<R: Recorder> Evaluator<R> {
                 Some((found, inside))
             });
             match step {
-                Some((next, inside)) if !seen.contains(&next.entry) => {
-                    seen.push(next.entry);
+                Some((next, inside)) if !seen.contains(&(next.entry, inside.clone())) => {
+                    seen.push((next.entry, inside.clone()));
                     (found, around) = (next, inside);
                 }
                 _ => {

@@ -7,8 +7,10 @@
 //!
 //! The result is a [`Compiled`]: blocks that know where everything in them comes from.
 
+pub mod definitional;
 pub mod evaluate;
 pub mod forward;
+pub mod generate;
 pub mod lexer;
 pub mod ordering;
 pub mod parser;

@@ -57,8 +57,8 @@ struct Check<'a, R: Recorder> {
     compiled: &'a Compiled<R>,
     reader: Reader<'a, R>,
     lint: Lint,
-    /// Entries with constraints of which everything has been said.
-    told: FxHashSet<EntryId>,
+    /// Entries with constraints, and what has been said of them.
+    told: FxHashSet<(EntryId, Code)>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -85,9 +85,7 @@ impl<R: Recorder> Check<'_, R> {
     fn component(&mut self, view: View, layout: &Layout, place: &Place) {
         let constraints = layout.order().map(|entry| {
             let constraints = constraints(&self.reader, entry);
-            if self.told.insert(entry) {
-                self.constraints(layout, view, &constraints);
-            }
+            self.constraints(layout, view, entry, &constraints);
             constraints
         });
         if self.lint != Lint::Allow {
@@ -95,11 +93,41 @@ impl<R: Recorder> Check<'_, R> {
         }
     }
 
-    fn constraints(&mut self, layout: &Layout, view: View, constraints: &[Constraint]) {
+    /// Blocks that inherit constraints may have other attributes: what could be met in one may be a
+    /// contradiction in another.
+    fn constraints(
+        &mut self,
+        layout: &Layout,
+        view: View,
+        entry: EntryId,
+        constraints: &[Constraint],
+    ) {
         let keys: Vec<Symbol> = layout
             .found(view.time)
             .map(|found| self.reader.store.entry(found.entry).key)
             .collect();
+        if self.told.insert((entry, ORDER_ABSENT)) {
+            self.absent(&keys, constraints);
+        }
+        if let Err(cycle) = arrange(keys.into_iter(), constraints)
+            && self.told.insert((entry, ORDER_CYCLE))
+        {
+            let mut names: Vec<&str> = cycle.iter().map(|c| self.name(c.first)).collect();
+            names.push(names[0]);
+            let message = format!("the order `{}` cannot be met", names.join(" < "));
+            let mut diagnostic = Diagnostic::error(ORDER_CYCLE, message);
+            for constraint in &cycle {
+                let span = self
+                    .span(constraint.first_at)
+                    .to(self.span(constraint.second_at));
+                diagnostic = diagnostic.label(span, "this is part of the cycle");
+            }
+            self.diagnostics
+                .push(diagnostic.help("take one of the constraints out"));
+        }
+    }
+
+    fn absent(&mut self, keys: &[Symbol], constraints: &[Constraint]) {
         let present: FxHashSet<Symbol> = keys.iter().copied().collect();
         for (key, at) in constraints
             .iter()
@@ -113,20 +141,6 @@ impl<R: Recorder> Check<'_, R> {
                         .help("the constraint is ignored"),
                 );
             }
-        }
-        if let Err(cycle) = arrange(keys.into_iter(), constraints) {
-            let mut names: Vec<&str> = cycle.iter().map(|c| self.name(c.first)).collect();
-            names.push(names[0]);
-            let message = format!("the order `{}` cannot be met", names.join(" < "));
-            let mut diagnostic = Diagnostic::error(ORDER_CYCLE, message);
-            for constraint in &cycle {
-                let span = self
-                    .span(constraint.first_at)
-                    .to(self.span(constraint.second_at));
-                diagnostic = diagnostic.label(span, "this is part of the cycle");
-            }
-            self.diagnostics
-                .push(diagnostic.help("take one of the constraints out"));
         }
     }
 

@@ -12,6 +12,8 @@ use crate::lexer::{Dialect, Lexer, Token};
 /// Prints SmartFrog.
 pub struct SmartFrog<W: Write> {
     out: Output<W>,
+    /// The language that is to read it again.
+    dialect: Dialect,
     levels: usize,
     /// The lists that are open; text between their elements depends on it.
     lists: usize,
@@ -19,12 +21,13 @@ pub struct SmartFrog<W: Write> {
 }
 
 impl<W: Write> SmartFrog<W> {
-    /// SmartFrog that goes to `writer`.
-    pub fn new(writer: W) -> Self {
+    /// SmartFrog of a dialect that goes to `writer`.
+    pub fn new(writer: W, dialect: Dialect) -> Self {
         let mut out = Output::new(writer);
         out.text("sfConfig");
         Self {
             out,
+            dialect,
             levels: 0,
             lists: 0,
             after_element: false,
@@ -58,7 +61,7 @@ impl<W: Write> Sink for SmartFrog<W> {
         match event {
             Event::Key(key) => {
                 self.out.line(self.levels);
-                if is_word(key) {
+                if is_word(key, self.dialect) {
                     self.out.text(key);
                 } else {
                     self.out.quoted(key);
@@ -122,11 +125,11 @@ fn is_modified(text: &str) -> bool {
 }
 
 /// Whether a name can be written without quotes. Only the production language has names that cannot.
-fn is_word(name: &str) -> bool {
+fn is_word(name: &str, dialect: Dialect) -> bool {
     let mut lexer = Lexer {
         position: 0,
         end: name.len() as u32,
-        dialect: Dialect::Production,
+        dialect,
     };
     let (token, span) = lexer.next(name, &mut Vec::new());
     token == Token::Word && span.end as usize == name.len()

@@ -150,7 +150,7 @@ impl Compile {
                 yaml.finish()?;
             }
             Format::Native => {
-                let mut smartfrog = SmartFrog::new(writer);
+                let mut smartfrog = SmartFrog::new(writer, compiled.dialect);
                 compiled.send(&mut smartfrog);
                 smartfrog.finish()?;
             }

@@ -254,8 +254,16 @@ impl<R: Recorder> Pass<'_, R> {
                 if !self.values.contains_key(&(frame, name)) {
                     self.begin_value(frame, name, What::Function(inner));
                 }
-            } else if self.frames[inner.0].progress == Progress::Ahead {
-                self.begin_block(inner);
+            } else {
+                match self.frames[inner.0].progress {
+                    Progress::Ahead => self.begin_block(inner),
+                    Progress::Done => {}
+                    Progress::UnderWay => {
+                        // A value in the inner block asks for this one.
+                        let span = self.place_of(frame, name);
+                        self.report(frame, name, Trouble::Cycle, span);
+                    }
+                }
             }
         }
     }
@@ -341,7 +349,7 @@ impl<R: Recorder> Pass<'_, R> {
         let store = &self.specification.store;
         let found = store.find(self.frames[frame.0].view, name);
         let at = found.and_then(|found| store.recorder.place(store.entry(found.entry).origin));
-        at.map_or(Span::at(0), |at| Span::new(at, at + 1))
+        at.map_or(Span::at(0), |at| self.unit.sources.character(at))
     }
 
     fn settle(&mut self, frame: FrameId, name: Symbol, target: Target<R>, span: Option<Span>) {
@@ -664,7 +672,7 @@ impl<R: Recorder> Pass<'_, R> {
             let at = words
                 .first()
                 .and_then(|(_, found)| store.recorder.place(store.entry(found.entry).origin));
-            at.map_or(Span::at(0), |at| Span::new(at, at + 1))
+            at.map_or(Span::at(0), |at| self.unit.sources.character(at))
         });
         let mut arguments = Vec::new();
         for (name, _) in words {
