@@ -4,7 +4,7 @@ mod check;
 mod compare;
 mod compile;
 mod completions;
-mod help;
+pub mod help;
 mod man;
 mod parse;
 pub mod source;
@@ -29,6 +29,7 @@ pub struct Arguments {
     #[arg(
         long,
         global = true,
+        help_heading = "Everywhere",
         value_enum,
         value_name = "FORM",
         default_value = "text"
@@ -38,6 +39,7 @@ pub struct Arguments {
     #[arg(
         long,
         global = true,
+        help_heading = "Everywhere",
         value_enum,
         value_name = "WHEN",
         default_value = "auto"
