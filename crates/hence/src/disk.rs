@@ -62,6 +62,8 @@ impl Disk {
 impl Files for Disk {
     fn read(&self, name: &str, text: &mut String) -> Result<(), ReadError> {
         let path = self.directory.join(name);
+        // Into a full buffer the standard library would first read a few bytes to see if there are any.
+        text.reserve(1 << 14);
         // Without `take` the standard library would ask for the size of each file first; with it, a
         // source that never ends does.
         let read = File::open(&path).and_then(|file| file.take(self.limit).read_to_string(text));

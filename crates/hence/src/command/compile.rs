@@ -96,17 +96,14 @@ impl Compile {
             let exit = self.file(console, &input, Some(&output.to_string_lossy()))?;
             worst = worst.max(exit);
         }
-        console.progress("");
+        console.end_progress();
         Ok(worst)
     }
 
     fn file(&self, console: &mut Console<'_>, file: &str, out: Option<&str>) -> Result<Exit, Stop> {
         let disk = self.source.disk(console);
         let compiled = self.source.compile(&disk, file)?;
-        if !compiled.unit.diagnostics.is_empty() {
-            console.progress("");
-            console.show(&compiled.unit.sources, &compiled.unit.diagnostics);
-        }
+        console.show(&compiled.unit.sources, &compiled.unit.diagnostics);
         if compiled.configuration.is_none() {
             return Ok(disk.blame());
         }

@@ -85,7 +85,7 @@ impl Compare {
                 }
             }
         }
-        console.progress("");
+        console.end_progress();
         match self.format {
             Format::Text => console.data().write_all(table(&records).as_bytes())?,
             Format::Json => {
