@@ -31,11 +31,15 @@ pub enum Colour {
     Never,
 }
 
+const CLEAR_LINE: &str = "\r\x1b[K";
+
 /// Data goes to standard output, words to standard error.
 pub struct Console<'w> {
     world: &'w mut World,
     form: Form,
     colour: bool,
+    /// Whether the last line of the terminal says how far a command is.
+    in_progress: bool,
 }
 
 impl<'w> Console<'w> {
@@ -50,6 +54,7 @@ impl<'w> Console<'w> {
             world,
             form,
             colour,
+            in_progress: false,
         }
     }
 
@@ -60,6 +65,9 @@ impl<'w> Console<'w> {
 
     /// Shows what is wrong. Words that nobody can read any more are no trouble.
     pub fn show(&mut self, sources: &Sources, diagnostics: &[Diagnostic]) {
+        if !diagnostics.is_empty() {
+            self.end_progress();
+        }
         for diagnostic in diagnostics {
             let words = match self.form {
                 Form::Text => render::text(sources, diagnostic, self.colour),
@@ -87,11 +95,19 @@ impl<'w> Console<'w> {
         self.colour
     }
 
-    /// Shows how far a long command is, if somebody is watching; an empty text clears the line.
+    /// Shows how far a long command is, if somebody is watching.
     pub fn progress(&mut self, words: &str) {
         if self.world.attended && self.form == Form::Text {
-            let _ = write!(self.world.stderr, "\r\x1b[K{words}");
+            let _ = write!(self.world.stderr, "{CLEAR_LINE}{words}");
             let _ = self.world.stderr.flush();
+            self.in_progress = true;
+        }
+    }
+
+    /// Takes away what [`Console::progress`] showed.
+    pub fn end_progress(&mut self) {
+        if std::mem::take(&mut self.in_progress) {
+            let _ = write!(self.world.stderr, "{CLEAR_LINE}");
         }
     }
 

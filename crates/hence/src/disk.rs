@@ -62,6 +62,8 @@ impl Disk {
 impl Files for Disk {
     fn read(&self, name: &str, text: &mut String) -> Result<(), ReadError> {
         let path = self.directory.join(name);
+        // Into a full buffer the standard library would first read a few bytes to see if there are any.
+        text.reserve(1 << 14);
         // Without `take` the standard library would ask for the size of each file first; with it, a
         // source that never ends does.
         let read = File::open(&path).and_then(|file| file.take(self.limit).read_to_string(text));
@@ -83,19 +85,15 @@ impl Files for Disk {
 }
 
 /// Writes a file whole or not at all: under another name first, which is then changed.
-pub fn replace(
-    path: &Path,
-    write: impl FnOnce(&mut File) -> io::Result<()>,
-) -> Result<(), Box<Stop>> {
-    let result = match fs::metadata(path) {
+pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    match fs::metadata(path) {
         // A pipe or a device stays what it is.
         Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
             File::create(path).and_then(|mut file| write(&mut file))
         }
         Ok(_) => fs::canonicalize(path).and_then(|path| rename_over(&path, write)),
         Err(_) => rename_over(path, write),
-    };
-    result.map_err(|error| Box::new(unwritable(path, &error)))
+    }
 }
 
 fn rename_over(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
@@ -113,18 +111,18 @@ fn rename_over(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> 
     written
 }
 
-/// What to say when `path` cannot be written.
-pub fn unwritable(path: &Path, error: &io::Error) -> Stop {
-    let path = path.display();
-    let yours = matches!(
-        error.kind(),
-        ErrorKind::NotFound | ErrorKind::NotADirectory | ErrorKind::IsADirectory
-    );
-    let diagnostic = Diagnostic::error(UNWRITABLE, format!("`{path}` cannot be written: {error}"));
-    match yours {
-        true => Stop::Refused(Box::new(
-            diagnostic.help("the folder must exist; `mkdir -p` makes it"),
-        )),
-        false => Stop::Failed(Box::new(diagnostic)),
+/// What to say when a file or folder cannot be written; `name` is how the user calls it.
+pub fn unwritable(name: &str, error: &io::Error) -> Stop {
+    let because = |why: &str| {
+        let message = format!("`{name}` cannot be written: {why}");
+        Diagnostic::error(UNWRITABLE, message)
+    };
+    let refused = |diagnostic| Stop::Refused(Box::new(diagnostic));
+    match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => refused(
+            because("there is no such folder").help("make the folder first, with `mkdir -p`"),
+        ),
+        ErrorKind::IsADirectory => refused(because("it is a folder").help("name a file in it")),
+        _ => Stop::Failed(Box::new(because(&error.to_string()))),
     }
 }

@@ -110,7 +110,8 @@ fn not_a_command(error: &clap::Error, world: &mut World) -> Exit {
     // A stream that is closed has nobody to complain to.
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            let _ = write!(world.stdout, "{error}");
+            let help = command::help::tidy(&error.to_string());
+            let _ = world.stdout.write_all(help.as_bytes());
             Exit::Done
         }
         _ => {

@@ -14,25 +14,35 @@ pub fn text(sources: &Sources, diagnostic: &Diagnostic, colour: bool) -> String 
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
-    let title = level
+    let headline = level
         .primary_title(diagnostic.message.as_str())
         .id(diagnostic.code.name);
-    let mut group = Group::with_title(title);
-    for excerpt in excerpts(sources, &diagnostic.labels) {
-        group = group.element(excerpt);
-    }
-    for help in &diagnostic.help {
-        group = group.element(Level::HELP.message(help.as_str()));
-    }
-    for note in notes(diagnostic) {
-        group = group.element(Level::NOTE.message(note));
-    }
+    let excerpts = excerpts(sources, &diagnostic.labels);
+    let help = diagnostic
+        .help
+        .iter()
+        .map(|help| (Level::HELP, help.clone()));
+    let advice = help.chain(notes(diagnostic).map(|note| (Level::NOTE, note)));
+
     let renderer = match colour {
         true => Renderer::styled(),
         false => Renderer::plain(),
     };
-    let mut text = renderer.render(&[group]);
-    text.push_str("\n\n");
+    let mut text = String::new();
+    if excerpts.is_empty() {
+        // Without an excerpt there is no margin to hang advice on: each has a line of its own.
+        let advice = advice.map(|(level, words)| level.secondary_title(words));
+        for title in std::iter::once(headline).chain(advice) {
+            text.push_str(&renderer.render(&[Group::with_title(title)]));
+            text.push('\n');
+        }
+    } else {
+        let advice = advice.map(|(level, words)| level.message(words));
+        let group = Group::with_title(headline).elements(excerpts);
+        text.push_str(&renderer.render(&[group.elements(advice)]));
+        text.push('\n');
+    }
+    text.push('\n');
     text
 }
 
@@ -68,12 +78,12 @@ pub fn excerpts_under(
     text
 }
 
-fn notes(diagnostic: &Diagnostic) -> Vec<String> {
+fn notes(diagnostic: &Diagnostic) -> impl Iterator<Item = String> {
     let path = diagnostic.path.as_deref().filter(|path| !path.is_empty());
     let path = path.map(|path| format!("this is in `{path}`"));
     let rule = diagnostic.code.rule;
     let rule = rule.map(|rule| format!("rule {rule} of the published semantics"));
-    path.into_iter().chain(rule).collect()
+    path.into_iter().chain(rule)
 }
 
 /// A line longer than this is not shown; only its place is.

@@ -217,15 +217,20 @@ impl Sources {
     /// The place of an offset.
     pub fn location(&self, offset: u32) -> Location {
         let file = &self.files[self.file_at(offset).0 as usize];
-        let lines = self.lines(file);
-        let line = lines.partition_point(|&start| start <= offset);
-        let start = lines[line - 1] as usize;
+        let line = self.line_number(offset);
+        let start = self.lines(file)[line as usize - 1] as usize;
         let end = offset.min(file.end) as usize;
         Location {
             file: file.name.clone(),
-            line: line as u32,
+            line,
             column: self.text[start..end].chars().count() as u32 + 1,
         }
+    }
+
+    /// The number of the line that an offset lies in, from 1.
+    pub fn line_number(&self, offset: u32) -> u32 {
+        let file = &self.files[self.file_at(offset).0 as usize];
+        self.lines(file).partition_point(|&start| start <= offset) as u32
     }
 
     /// The stretch of a line, without its newline; none if the file is shorter.

@@ -406,6 +406,12 @@ impl<R: Recorder> Evaluator<R> {
                 .label(at, "a similar name is defined here")
                 .help(format!("did you mean `{near}`?"));
         }
+        if let (0, Some(outer)) = (at, self.resolve(self.namespace, &target[..1]))
+            && let Some(place) = self.place(unit, outer.found)
+        {
+            let what = "this one is further out, where a left side is not looked for";
+            diagnostic = diagnostic.label(place, what);
+        }
         diagnostic.help(format!(
             "a placement needs its parent before it: write `{parent} extends {{ … }}` above"
         ))
@@ -505,6 +511,7 @@ impl<R: Recorder> Evaluator<R> {
             level = self.store.parent(block);
         }
         let help = match self.links {
+            _ if code == PROTOTYPE_MISSING => "a prototype must be defined above its first use",
             Links::AtOnce => {
                 "a name must be defined above its first use; \
                  `--semantics forward` lets links look ahead"

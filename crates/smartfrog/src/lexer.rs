@@ -394,6 +394,15 @@ impl Lexer {
         if rest.starts_with("--") {
             return self.symbol(2, Token::Fresh);
         }
+        if rest.starts_with("*/") {
+            let span = Span::new(self.position, self.position + 2);
+            report.push(
+                Diagnostic::error(STRAY_CHARACTER, "this `*/` ends no comment")
+                    .at(span)
+                    .help("comments do not nest: the first `*/` ends them"),
+            );
+            return self.symbol(2, Token::Invalid);
+        }
         for length in [2, 1] {
             let operator = rest.get(..length).and_then(Operator::from_text);
             if let Some(operator) = operator {
@@ -401,20 +410,32 @@ impl Lexer {
             }
         }
         let character = rest.chars().next().expect("there is a character left");
-        self.stray(character, character.len_utf8() as u32, report)
+        let line = rest.lines().next().unwrap_or("");
+        let length = match line.strip_prefix('\'').and_then(|text| text.find('\'')) {
+            Some(inner) => inner + 2,
+            None => character.len_utf8(),
+        };
+        self.stray(character, length as u32, report)
     }
 
     fn stray(&mut self, character: char, length: u32, report: &mut Vec<Diagnostic>) -> Token {
         let span = Span::new(self.position, self.position + length);
         self.position += length;
-        let message = format!("`{}` does not belong here", character.escape_debug());
-        let mut diagnostic = Diagnostic::error(STRAY_CHARACTER, message).at(span);
-        if character == '\'' {
-            diagnostic = diagnostic.help("texts stand in double quotes");
-        } else if character == '=' {
-            diagnostic = diagnostic.help("a name and its value stand side by side: `port 80;`");
-        }
-        report.push(diagnostic);
+        let shown = match character {
+            '\'' => "'".to_owned(),
+            character => character.escape_debug().to_string(),
+        };
+        let message = format!("`{shown}` does not belong here");
+        let diagnostic = Diagnostic::error(STRAY_CHARACTER, message).at(span);
+        report.push(match character {
+            '\'' => diagnostic.help("texts stand in double quotes"),
+            '=' => diagnostic.help("a name and its value stand side by side: `port 80;`"),
+            '.' => diagnostic.help(
+                "a number has digits on both sides of its point; \
+                 only the production language has names with `.`",
+            ),
+            _ => diagnostic,
+        });
         Token::Invalid
     }
 }

@@ -657,15 +657,18 @@ impl<'a, H: Handler> Parser<'a, H> {
         if self.is_production() {
             return;
         }
-        let here = Span::at(self.before);
-        self.unit.report(
-            Diagnostic::error(SYNTAX, "a `;` must end this value").label(here, "expected `;` here"),
-        );
         let between = &self.unit.sources.text()[self.before as usize..self.span.start as usize];
         let goes_on = match self.token {
             Token::CloseBrace | Token::End => true,
             _ => between.contains('\n'),
         };
+        if self.token == Token::Invalid && !goes_on {
+            return self.recover(); // The lexer has said what is wrong.
+        }
+        let here = Span::at(self.before);
+        self.unit.report(
+            Diagnostic::error(SYNTAX, "a `;` must end this value").label(here, "expected `;` here"),
+        );
         if !goes_on {
             self.recover();
         }
@@ -750,7 +753,11 @@ impl<'a, H: Handler> Parser<'a, H> {
                 let inner = Span::new(span.start + 1, span.end - 1);
                 self.unit.literals.text(inner)
             }
-            Token::Text { escaped: true } | Token::LongText => {
+            Token::Text { escaped: true } => {
+                let text = self.string()?;
+                self.unit.literals.made_text(&text)
+            }
+            Token::LongText if self.is_production() => {
                 let text = self.string()?;
                 self.unit.literals.made_text(&text)
             }
@@ -910,7 +917,13 @@ impl<'a, H: Handler> Parser<'a, H> {
                 Token::OpenBrace => braces += 1,
                 _ => {}
             }
+            // A text without its end has taken the rest of its line, and the `;` with it.
+            let text = &self.unit.sources.text()[self.span.start as usize..];
+            let took_its_line = self.token == Token::Invalid && text.starts_with('"');
             self.advance();
+            if took_its_line && braces == 0 && self.token == Token::Word {
+                return;
+            }
             if braces == 0 && self.begins_a_line_with_a_statement() {
                 return;
             }

@@ -21,10 +21,8 @@ pub fn unescape(inner: &str, at: u32, dialect: Dialect) -> Result<String, Box<Di
         text.push_str(&rest[..backslash]);
         let escape = &rest[backslash..];
         let place = at + (inner.len() - escape.len()) as u32;
-        let (character, length) = character(escape, dialect).ok_or_else(|| {
-            let length = escape.chars().take(2).map(char::len_utf8).sum::<usize>();
-            unknown_escape(&escape[..length], place, dialect)
-        })?;
+        let (character, length) = character(escape, dialect)
+            .ok_or_else(|| unknown_escape(&escape[..written_length(escape)], place, dialect))?;
         text.push(character);
         rest = &escape[length..];
     }
@@ -69,6 +67,16 @@ fn hexadecimal(escape: &str) -> Option<u16> {
     let digits = escape.strip_prefix("\\u")?.get(..4)?;
     let plain = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     plain.then(|| u16::from_str_radix(digits, 16).ok())?
+}
+
+/// How much of a text belongs to an escape that stands for nothing.
+fn written_length(escape: &str) -> usize {
+    let start: usize = escape.chars().take(2).map(char::len_utf8).sum();
+    let digits = escape[start..].bytes().take(4);
+    match &escape[..start] {
+        "\\u" => start + digits.take_while(u8::is_ascii_hexdigit).count(),
+        _ => start,
+    }
 }
 
 fn unknown_escape(escape: &str, at: u32, dialect: Dialect) -> Box<Diagnostic> {
@@ -167,7 +175,7 @@ mod tests {
         assert_eq!(read(r#"a\n\"\\\/\u00e9"#), Ok("a\n\"\\/é".into()));
         assert_eq!(read(r"\ud83d\ude00"), Ok("😀".into()));
         assert_eq!(read(r"ab\q"), Err(Span::new(2, 4)));
-        assert_eq!(read(r"\ud83d!"), Err(Span::new(0, 2)));
+        assert_eq!(read(r"\ud83d!"), Err(Span::new(0, 6)));
         assert_eq!(read(r"\u+123"), Err(Span::new(0, 2)));
         let production = |text| unescape(text, 0, Dialect::Production).ok();
         assert_eq!(production(r"\101\'"), Some("A'".into()));

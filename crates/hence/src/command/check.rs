@@ -1,10 +1,8 @@
 //! `hence check`: what is wrong, and nothing else.
 
-use std::path::Path;
-
 use clap::Args;
 
-use super::source::{SourceOptions, sources_below};
+use super::source::{SourceOptions, join, sources_below};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -31,15 +29,11 @@ impl Check {
     }
 
     fn files(&self, console: &Console<'_>, input: &str) -> Result<Vec<String>, Stop> {
-        let path = console.path(input);
-        if !path.is_dir() {
+        if !console.path(input).is_dir() {
             return Ok(vec![input.to_owned()]);
         }
-        let below = sources_below(&path, None)?;
-        let named = below.iter().map(|file| Path::new(input).join(file));
-        Ok(named
-            .map(|file| file.to_string_lossy().into_owned())
-            .collect())
+        let below = sources_below(console, input, None)?;
+        Ok(below.iter().map(|file| join(input, file)).collect())
     }
 
     fn file(&self, console: &mut Console<'_>, file: &str) -> Result<Exit, Stop> {

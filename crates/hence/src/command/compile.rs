@@ -11,7 +11,7 @@ use hence_model::print::yaml::Yaml;
 use hence_smartfrog::Compiled;
 use hence_smartfrog::printer::SmartFrog;
 
-use super::source::{SourceOptions, sources_below};
+use super::source::{SourceOptions, join, sources_below};
 use crate::console::Console;
 use crate::disk::{replace, unwritable};
 use crate::{Exit, Stop};
@@ -84,40 +84,26 @@ impl Compile {
 
     /// Compiles all files of a folder; one that fails does not stop the others.
     fn folder(&self, console: &mut Console<'_>, out: &str) -> Result<Exit, Stop> {
-        let (folder, target) = (console.path(&self.input), console.path(out));
-        let files = sources_below(&folder, Some(&target))?;
+        let files = sources_below(console, &self.input, Some(out))?;
         let mut worst = Exit::Done;
         for (number, file) in files.iter().enumerate() {
-            console.progress(&format!(
-                "{} of {}: {}",
-                number + 1,
-                files.len(),
-                file.display()
-            ));
-            let input = Path::new(&self.input).join(file);
-            let output = Path::new(out)
-                .join(file)
-                .with_extension(self.format.extension());
-            let parent = console.path(&output.parent().unwrap_or(Path::new("")).to_string_lossy());
-            fs::create_dir_all(&parent).map_err(|error| unwritable(&parent, &error))?;
-            let exit = self.file(
-                console,
-                &input.to_string_lossy(),
-                Some(&output.to_string_lossy()),
-            )?;
+            console.progress(&format!("{} of {}: {file}", number + 1, files.len()));
+            let input = join(&self.input, file);
+            let output = Path::new(out).join(file);
+            let output = output.with_extension(self.format.extension());
+            let folder = output.parent().unwrap_or(Path::new(out)).to_string_lossy();
+            fs::create_dir_all(console.path(&folder)).map_err(|e| unwritable(&folder, &e))?;
+            let exit = self.file(console, &input, Some(&output.to_string_lossy()))?;
             worst = worst.max(exit);
         }
-        console.progress("");
+        console.end_progress();
         Ok(worst)
     }
 
     fn file(&self, console: &mut Console<'_>, file: &str, out: Option<&str>) -> Result<Exit, Stop> {
         let disk = self.source.disk(console);
         let compiled = self.source.compile(&disk, file)?;
-        if !compiled.unit.diagnostics.is_empty() {
-            console.progress("");
-            console.show(&compiled.unit.sources, &compiled.unit.diagnostics);
-        }
+        console.show(&compiled.unit.sources, &compiled.unit.diagnostics);
         if compiled.configuration.is_none() {
             return Ok(disk.blame());
         }
@@ -128,7 +114,8 @@ impl Compile {
                 if is_same_file(&path, &console.path(file)) {
                     return Err(Stop::Refused(Box::new(overwrites_source(out))));
                 }
-                replace(&path, |writer| self.print(&compiled, writer)).map_err(|stop| *stop)?;
+                replace(&path, |writer| self.print(&compiled, writer))
+                    .map_err(|error| unwritable(out, &error))?;
             }
         }
         Ok(Exit::Done)

@@ -34,9 +34,15 @@ impl Help {
                 },
             },
         };
-        console.data().write_all(text.as_bytes())?;
+        console.data().write_all(tidy(&text).as_bytes())?;
         Ok(Exit::Done)
     }
+}
+
+/// Help without the blanks that clap leaves at the ends of lines.
+pub fn tidy(help: &str) -> String {
+    let lines = help.lines().map(str::trim_end);
+    lines.flat_map(|line| [line, "\n"]).collect()
 }
 
 fn unknown_topic(topic: &str, hence: &clap::Command) -> Diagnostic {

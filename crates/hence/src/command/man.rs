@@ -21,9 +21,8 @@ impl Man {
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         match &self.folder {
             Some(folder) => {
-                let folder = console.path(folder);
-                clap_mangen::generate_to(Arguments::command(), &folder)
-                    .map_err(|error| unwritable(&folder, &error))?;
+                clap_mangen::generate_to(Arguments::command(), console.path(folder))
+                    .map_err(|error| unwritable(folder, &error))?;
             }
             None => {
                 let mut page = Vec::new();

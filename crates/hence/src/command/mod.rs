@@ -4,7 +4,7 @@ mod check;
 mod compare;
 mod compile;
 mod completions;
-mod help;
+pub mod help;
 mod impact;
 mod man;
 mod parse;
@@ -31,6 +31,7 @@ pub struct Arguments {
     #[arg(
         long,
         global = true,
+        help_heading = "Everywhere",
         value_enum,
         value_name = "FORM",
         default_value = "text"
@@ -40,6 +41,7 @@ pub struct Arguments {
     #[arg(
         long,
         global = true,
+        help_heading = "Everywhere",
         value_enum,
         value_name = "WHEN",
         default_value = "auto"

@@ -1,7 +1,8 @@
 //! What every command that reads sources has in common: which language, what it means, how far to go.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::io::{self, ErrorKind};
+use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use hence_model::diagnostic::{Code, Diagnostic};
@@ -131,34 +132,35 @@ fn unknown_language(file: &str, extension: Option<&str>) -> Diagnostic {
         .help("SmartFrog files end in `.sf`; `--lang sf` reads any file as SmartFrog")
 }
 
-/// The sources below a folder, sorted, as paths relative to it. What lies below `except` is left out.
-pub fn sources_below(folder: &Path, except: Option<&Path>) -> Result<Vec<PathBuf>, Stop> {
-    let except = except.and_then(|path| fs::canonicalize(path).ok());
+/// The sources below a folder, sorted, as names relative to it. What lies in `except`, a folder
+/// below it, is left out.
+pub fn sources_below(
+    console: &Console<'_>,
+    folder: &str,
+    except: Option<&str>,
+) -> Result<Vec<String>, Stop> {
+    let except = except.and_then(|except| fs::canonicalize(console.path(except)).ok());
     let mut found = Vec::new();
-    let mut folders = vec![PathBuf::new()];
+    let mut folders = vec![String::new()];
     while let Some(inner) = folders.pop() {
-        let whole = folder.join(&inner);
-        if except.is_some() && fs::canonicalize(&whole).ok() == except {
+        let name = join(folder, &inner);
+        let path = console.path(&name);
+        if !inner.is_empty() && except.is_some() && fs::canonicalize(&path).ok() == except {
             continue;
         }
-        let entries =
-            fs::read_dir(&whole).and_then(|entries| entries.collect::<Result<Vec<_>, _>>());
-        for entry in entries.map_err(|error| unreadable(&whole, &error))? {
-            let path = inner.join(entry.file_name());
+        for (entry, kind) in entries(&path).map_err(|error| unreadable(&name, &error))? {
+            let entry = join(&inner, &entry);
             // Links to folders are not followed: they may lead in a circle.
-            let kind = entry
-                .file_type()
-                .map_err(|error| unreadable(&whole, &error))?;
             if kind.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "sf") {
-                found.push(path);
+                folders.push(entry);
+            } else if entry.ends_with(".sf") {
+                found.push(entry);
             }
         }
     }
     found.sort();
     if found.is_empty() {
-        let message = format!("there is no `.sf` file below `{}`", folder.display());
+        let message = format!("there is no `.sf` file below `{folder}`");
         return Err(Stop::Refused(Box::new(
             Diagnostic::error(NO_SOURCES, message)
                 .help("name the folder that holds the specifications, or one file"),
@@ -167,11 +169,32 @@ pub fn sources_below(folder: &Path, except: Option<&Path>) -> Result<Vec<PathBuf
     Ok(found)
 }
 
-fn unreadable(folder: &Path, error: &std::io::Error) -> Stop {
-    let message = format!("the folder `{}` cannot be read: {error}", folder.display());
+/// The names in a folder. One that is not UTF-8 is no source: no source could include it.
+fn entries(folder: &Path) -> io::Result<Vec<(String, fs::FileType)>> {
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if let Ok(name) = entry.file_name().into_string() {
+            entries.push((name, entry.file_type()?));
+        }
+    }
+    Ok(entries)
+}
+
+/// The name of a file in a folder.
+pub fn join(folder: &str, file: &str) -> String {
+    match folder {
+        "" => file.to_owned(),
+        folder if file.is_empty() => folder.to_owned(),
+        folder => format!("{}/{file}", folder.trim_end_matches('/')),
+    }
+}
+
+fn unreadable(folder: &str, error: &io::Error) -> Stop {
+    let message = format!("the folder `{folder}` cannot be read: {error}");
     let diagnostic = Box::new(Diagnostic::error(hence_model::unit::UNREADABLE, message));
     match error.kind() {
-        std::io::ErrorKind::NotFound => Stop::Refused(diagnostic),
+        ErrorKind::NotFound | ErrorKind::NotADirectory => Stop::Refused(diagnostic),
         _ => Stop::Failed(diagnostic),
     }
 }

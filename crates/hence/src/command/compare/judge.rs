@@ -58,35 +58,46 @@ impl Kind {
 pub struct Difference {
     /// In what they differ.
     pub kind: Kind,
-    /// How, in words.
-    pub detail: String,
+    /// Where in the configuration; empty for all of it.
+    pub path: Path,
+    /// What Hence has there.
+    pub ours: String,
+    /// What the other compiler has there.
+    pub theirs: String,
 }
 
 /// How `theirs` differs from `ours`, if it does.
 pub fn judge(ours: &Answer, theirs: &Answer) -> Option<Difference> {
-    let difference = |kind, detail| Some(Difference { kind, detail });
-    match (ours, theirs) {
-        (_, Answer::Nothing(why)) | (Answer::Nothing(why), _) => {
-            difference(Kind::NoAnswer, why.clone())
+    let kind = match (ours, theirs) {
+        (Answer::Value(ours), Answer::Value(theirs)) => return values(ours, theirs),
+        (_, Answer::Nothing(_)) | (Answer::Nothing(_), _) => Kind::NoAnswer,
+        (Answer::Error { rule: ours, .. }, Answer::Error { rule: theirs, .. }) => {
+            // An error whose rule is not known agrees with any.
+            if ours.is_none() || theirs.is_none() || ours == theirs {
+                return None;
+            }
+            Kind::Error
         }
-        (Answer::Value(ours), Answer::Value(theirs)) => values(ours, theirs),
-        (Answer::Value(_), Answer::Error { words, .. }) => {
-            difference(Kind::Error, format!("Hence has a value, it says: {words}"))
-        }
-        (Answer::Error { words, .. }, Answer::Value(_)) => {
-            difference(Kind::Error, format!("it has a value, Hence says: {words}"))
-        }
-        (
-            Answer::Error {
-                rule: Some(ours), ..
+        _ => Kind::Error,
+    };
+    Some(Difference {
+        kind,
+        path: Path::default(),
+        ours: ours.summary(),
+        theirs: theirs.summary(),
+    })
+}
+
+impl Answer {
+    fn summary(&self) -> String {
+        match self {
+            Answer::Value(_) => "a configuration".to_owned(),
+            Answer::Error { rule, words } => match rule {
+                Some(rule) if !words.contains(rule.as_str()) => format!("{rule}: {words}"),
+                _ => words.clone(),
             },
-            Answer::Error {
-                rule: Some(theirs), ..
-            },
-        ) if ours != theirs => {
-            difference(Kind::Error, format!("Hence says {ours}, it says {theirs}"))
+            Answer::Nothing(why) => why.clone(),
         }
-        (Answer::Error { .. }, Answer::Error { .. }) => None,
     }
 }
 
@@ -101,20 +112,13 @@ fn values(ours: &Value, theirs: &Value) -> Option<Difference> {
                 if let Some(difference) = keys(&path, ours, theirs) {
                     return Some(difference);
                 }
-                if order.is_none()
-                    && !ours
-                        .iter()
-                        .map(|(key, _)| key)
-                        .eq(theirs.iter().map(|(key, _)| key))
-                {
+                let (keys, other_keys) = (listed(ours), listed(theirs));
+                if order.is_none() && keys != other_keys {
                     order = Some(Difference {
                         kind: Kind::Order,
-                        detail: format!(
-                            "in {}: Hence has {}, it has {}",
-                            named(&path),
-                            listed(ours),
-                            listed(theirs)
-                        ),
+                        path: path.clone(),
+                        ours: keys,
+                        theirs: other_keys,
                     });
                 }
                 for (key, value) in ours.iter() {
@@ -132,10 +136,11 @@ fn values(ours: &Value, theirs: &Value) -> Option<Difference> {
             }
             (ours, theirs) if is_same(ours, theirs) => {}
             (ours, theirs) => {
-                let (ours, theirs) = (shown(ours), shown(theirs));
                 return Some(Difference {
                     kind: Kind::Value,
-                    detail: format!("{} is {ours} for Hence, {theirs} for it", named(&path)),
+                    path,
+                    ours: shown(ours),
+                    theirs: shown(theirs),
                 });
             }
         }
@@ -145,18 +150,21 @@ fn values(ours: &Value, theirs: &Value) -> Option<Difference> {
 
 /// A key that only one of two maps has.
 fn keys(path: &Path, ours: &Map, theirs: &Map) -> Option<Difference> {
-    let missing = |map: &Map, other: &Map| {
+    let only_in = |map: &Map, other: &Map| {
         let mut keys = map.iter().map(|(key, _)| key);
         keys.find(|key| other.get(key).is_none()).map(str::to_owned)
     };
-    let at = |key: String| named(&path.child(Segment::Key(key)));
-    let detail = match (missing(ours, theirs), missing(theirs, ours)) {
-        (Some(key), _) => format!("only Hence has {}", at(key)),
-        (None, Some(key)) => format!("only it has {}", at(key)),
+    let (key, ours, theirs) = match (only_in(ours, theirs), only_in(theirs, ours)) {
+        (Some(key), _) => (key, "a value", "nothing"),
+        (None, Some(key)) => (key, "nothing", "a value"),
         (None, None) => return None,
     };
-    let kind = Kind::Value;
-    Some(Difference { kind, detail })
+    Some(Difference {
+        kind: Kind::Value,
+        path: path.child(Segment::Key(key)),
+        ours: ours.into(),
+        theirs: theirs.into(),
+    })
 }
 
 /// Numbers are numbers, whole or not; a data reference may be written as the published compilers do.
@@ -174,17 +182,9 @@ fn is_same(ours: &Value, theirs: &Value) -> bool {
     }
 }
 
-fn named(path: &Path) -> String {
-    match path.0.is_empty() {
-        true => "the configuration".to_owned(),
-        false => format!("`{path}`"),
-    }
-}
-
 fn listed(map: &Map) -> String {
-    let keys: Vec<&str> = map.iter().map(|(key, _)| key).take(8).collect();
-    let more = if map.len() > 8 { ", …" } else { "" };
-    format!("{}{more}", keys.join(", "))
+    let keys: Vec<&str> = map.iter().map(|(key, _)| key).collect();
+    keys.join(", ")
 }
 
 fn shown(value: &Value) -> String {

@@ -8,14 +8,13 @@
 mod judge;
 mod other;
 
-use std::path::Path;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use hence_model::print::json::Json;
 use hence_model::value::{Builder, List, Map, Value};
 
-use super::source::{SourceOptions, sources_below};
+use super::source::{SourceOptions, join, sources_below};
 use crate::console::Console;
 use crate::{Exit, Stop};
 use judge::{Answer, Difference, Kind, judge};
@@ -64,7 +63,7 @@ struct Record<'a> {
 impl Compare {
     /// Compares all files with all compilers.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        let files = sources_below(&console.path(&self.folder), None)?;
+        let files = sources_below(console, &self.folder, None)?;
         let mut records: Vec<Record<'_>> = Vec::new();
         for other in &self.against {
             records.push(Record {
@@ -74,14 +73,8 @@ impl Compare {
             });
         }
         for (number, file) in files.iter().enumerate() {
-            console.progress(&format!(
-                "{} of {}: {}",
-                number + 1,
-                files.len(),
-                file.display()
-            ));
-            let file = Path::new(&self.folder).join(file);
-            let file = file.to_string_lossy().into_owned();
+            console.progress(&format!("{} of {}: {file}", number + 1, files.len()));
+            let file = join(&self.folder, file);
             let ours = self.ours(console, &file)?;
             for (other, record) in self.against.iter().zip(&mut records) {
                 let timeout = Duration::from_secs(self.timeout);
@@ -92,7 +85,7 @@ impl Compare {
                 }
             }
         }
-        console.progress("");
+        console.end_progress();
         match self.format {
             Format::Text => console.data().write_all(table(&records).as_bytes())?,
             Format::Json => {
@@ -151,9 +144,18 @@ fn table(records: &[Record<'_>]) -> String {
     }
     for record in records {
         for (file, difference) in &record.differences {
-            let (compiler, kind) = (record.compiler, difference.kind.word());
-            let detail = &difference.detail;
-            text.push_str(&format!("\n{file}: {kind} of {compiler}\n  {detail}\n"));
+            text.push_str(&format!("\n{file}: {}", difference.kind.word()));
+            if !difference.path.0.is_empty() {
+                text.push_str(&format!(" of `{}`", difference.path));
+            }
+            let sides = [
+                ("Hence", &difference.ours),
+                (record.compiler, &difference.theirs),
+            ];
+            for (name, side) in sides {
+                text.push_str(&format!("\n  {name:width$}  {side}"));
+            }
+            text.push('\n');
         }
     }
     text
@@ -173,7 +175,9 @@ fn report(records: &[Record<'_>], files: usize) -> Value {
             let mut map = Map::default();
             map.insert("file".into(), text(file));
             map.insert("kind".into(), text(difference.kind.key()));
-            map.insert("detail".into(), text(&difference.detail));
+            map.insert("path".into(), text(&difference.path.to_string()));
+            map.insert("hence".into(), text(&difference.ours));
+            map.insert("other".into(), text(&difference.theirs));
             Value::Map(map)
         });
         let differences: Vec<Value> = differences.collect();

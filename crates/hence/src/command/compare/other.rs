@@ -78,12 +78,18 @@ impl Other {
 
     fn cannot_run(&self, error: &std::io::Error) -> Stop {
         let (name, program) = (&self.name, &self.command[0]);
-        let message = format!("the compiler {name} cannot be run: `{program}`: {error}");
-        let diagnostic = Diagnostic::error(CANNOT_RUN, message)
-            .help("`--against NAME=COMMAND` runs `COMMAND FILE` for each file");
+        let because = |why: &str| {
+            let message = format!("the compiler {name} cannot be run: {why}");
+            Box::new(
+                Diagnostic::error(CANNOT_RUN, message)
+                    .help("`--against NAME=COMMAND` runs `COMMAND FILE` for each file"),
+            )
+        };
         match error.kind() {
-            std::io::ErrorKind::NotFound => Stop::Refused(Box::new(diagnostic)),
-            _ => Stop::Failed(Box::new(diagnostic)),
+            std::io::ErrorKind::NotFound => {
+                Stop::Refused(because(&format!("there is no command `{program}`")))
+            }
+            _ => Stop::Failed(because(&format!("`{program}`: {error}"))),
         }
     }
 }
