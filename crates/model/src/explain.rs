@@ -230,18 +230,21 @@ struct Answer {
 
 impl Answer {
     fn add(&mut self, kind: StepKind, role: Role, span: Span, path: String) {
-        let control = self.control;
-        // What an operand of a condition is, is a condition for the result.
-        let role = match role {
-            Role::Operand | Role::Value if control => Role::Condition,
-            role => role,
-        };
         self.steps.push(Step {
             kind,
             span,
             path,
-            control,
+            control: self.control,
         });
+        self.depend(span, role);
+    }
+
+    fn depend(&mut self, span: Span, role: Role) {
+        // What an operand of a condition is, is a condition for the result.
+        let role = match role {
+            Role::Operand | Role::Value if self.control => Role::Condition,
+            role => role,
+        };
         self.depends.push(Dependence { span, role });
     }
 }
@@ -370,49 +373,28 @@ impl<'a, 'r> Explainer<'a, 'r> {
 
     /// An element of a list. If the list was computed from its elements, so was the element.
     fn item(&self, subject: Option<Subject>, index: usize) -> Option<Subject> {
+        let store = self.reader.store;
         let (cell, origin) = match subject? {
             Subject::Entry(found) => {
-                let line = self.reader.store.entry(found.entry);
-                (line.cell, Some(line.origin))
+                let line = store.entry(found.entry);
+                (line.cell, line.origin)
             }
-            Subject::Item(item) => (item.cell, None),
-            Subject::Operand(operand) => (operand.cell, Some(operand.origin)),
+            Subject::Item(item) => (item.cell, store.recorder.origin_of_written(item.at)),
+            Subject::Operand(operand) => (operand.cell, operand.origin),
         };
         let Content::List(items) = cell.content(self.reader.literals) else {
             return None;
         };
         let item = *self.reader.literals.items(items).get(index)?;
-        let Some(origin) = origin else {
-            return Some(Subject::Item(item));
-        };
-        match self.reader.store.recorder.source(origin) {
-            Source::Written(_) => Some(Subject::Item(item)),
-            Source::Node(Node::Operation(operation)) if operation.operator == "[ ]" => {
-                operation.operands.get(index).copied().map(Subject::Operand)
-            }
-            Source::Node(Node::Link(link)) => {
-                let target = self.target(link)?;
-                self.item(Some(Subject::Entry(target)), index)
-            }
-            // Which operand an element came from is not known: all of them, then.
-            Source::Node(Node::Operation(_)) => Some(Subject::Operand(Operand {
+        Some(match element(self.reader, cell, origin, index) {
+            Element::Item(item) => Subject::Item(item),
+            Element::Operand(operand) => Subject::Operand(operand),
+            Element::Unknown => Subject::Operand(Operand {
                 cell: item.cell,
                 origin,
                 role: OperandRole::Operand,
-            })),
-        }
-    }
-
-    /// What a link leads to.
-    fn target(&self, link: &Link) -> Option<Found> {
-        let store = self.reader.store;
-        let (block, time) = (link.level, link.time);
-        let (last, parents) = link.keys.split_last()?;
-        let mut view = View { block, time };
-        for &key in parents {
-            view = store.child(store.find(view, key)?)?;
-        }
-        store.find(view, *last)
+            }),
+        })
     }
 
     /// Finds the definition of a name that counts, and takes note of the way to it and of what it
@@ -619,6 +601,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
         match value {
             Subject::Item(item) => {
                 self.step(answer, StepKind::Written, Role::Value, item.at, path);
+                self.elements(answer, value, Role::Value);
                 self.literal(value, item.at)
             }
             Subject::Operand(operand) => {
@@ -636,6 +619,24 @@ impl<'a, 'r> Explainer<'a, 'r> {
                     };
                 }
                 self.origin(answer, value, origin, path, 0, Role::Value)
+            }
+        }
+    }
+
+    /// The elements of a list that is written out are literals of their own.
+    fn elements(&self, answer: &mut Answer, value: Subject, role: Role) {
+        let literals = self.reader.literals;
+        let mut pending = vec![match value {
+            Subject::Entry(found) => self.reader.store.entry(found.entry).cell,
+            Subject::Item(item) => item.cell,
+            Subject::Operand(operand) => operand.cell,
+        }];
+        while let Some(cell) = pending.pop() {
+            if let Content::List(items) = cell.content(literals) {
+                for item in literals.items(items) {
+                    answer.depend((self.extent)(item.at), role);
+                    pending.push(item.cell);
+                }
             }
         }
     }
@@ -661,6 +662,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
         match self.reader.store.recorder.source(origin) {
             Source::Written(at) => {
                 self.step(answer, StepKind::Written, role, at, path);
+                self.elements(answer, value, role);
                 self.literal(value, at)
             }
             Source::Node(Node::Link(link)) => {
@@ -867,4 +869,85 @@ pub(crate) fn candidates(store: &Store<Trace>, view: View, key: Symbol) -> Vec<C
         }
     }
     found
+}
+
+/// Where an element of a list comes from.
+pub(crate) enum Element {
+    /// It is written out.
+    Item(Item),
+    /// It was computed by itself.
+    Operand(Operand),
+    /// The list was computed in a way that does not tell.
+    Unknown,
+}
+
+/// Where an element of a list comes from: through links, and through lists put together or appended.
+pub(crate) fn element(
+    reader: &Reader<'_, Trace>,
+    cell: Cell,
+    origin: Origin,
+    index: usize,
+) -> Element {
+    let (store, literals) = (reader.store, reader.literals);
+    let length = |cell: Cell| match cell.content(literals) {
+        Content::List(items) => literals.items(items).len(),
+        _ => 0,
+    };
+    let (mut cell, mut origin, mut index) = (cell, origin, index);
+    for _ in 0..STEPS {
+        match store.recorder.source(origin) {
+            Source::Written(_) => {
+                let Content::List(items) = cell.content(literals) else {
+                    break;
+                };
+                let item = literals.items(items).get(index);
+                return item.map_or(Element::Unknown, |item| Element::Item(*item));
+            }
+            Source::Node(Node::Link(link)) => {
+                let Some(target) = target(store, link) else {
+                    break;
+                };
+                let line = store.entry(target.entry);
+                (cell, origin) = (line.cell, line.origin);
+            }
+            Source::Node(Node::Operation(operation)) => match operation.operator {
+                "[ ]" => {
+                    let operand = operation.operands.get(index);
+                    return operand.map_or(Element::Unknown, |operand| Element::Operand(*operand));
+                }
+                "<>" => {
+                    // If an earlier part could be of another length, the element depends on that, too.
+                    let is_fixed = |operand: &Operand| match store.recorder.source(operand.origin) {
+                        Source::Written(_) => true,
+                        Source::Node(Node::Operation(inner)) => inner.operator == "[ ]",
+                        Source::Node(Node::Link(_)) => false,
+                    };
+                    let mut found = None;
+                    for operand in operation.operands.iter().take_while(|o| is_fixed(o)) {
+                        let length = length(operand.cell);
+                        if index < length {
+                            found = Some(operand);
+                            break;
+                        }
+                        index -= length;
+                    }
+                    let Some(operand) = found else { break };
+                    (cell, origin) = (operand.cell, operand.origin);
+                }
+                _ => break,
+            },
+        }
+    }
+    Element::Unknown
+}
+
+/// What a link leads to.
+pub(crate) fn target(store: &Store<Trace>, link: &Link) -> Option<Found> {
+    let (block, time) = (link.level, link.time);
+    let (last, parents) = link.keys.split_last()?;
+    let mut view = View { block, time };
+    for &key in parents {
+        view = store.child(store.find(view, key)?)?;
+    }
+    store.find(view, *last)
 }

@@ -7,14 +7,14 @@
 use rustc_hash::FxHashMap;
 
 use crate::cell::{Cell, Child, Content, Item};
-use crate::explain::candidates;
+use crate::explain::{Element, candidates, element, target};
 use crate::order::constraints;
 use crate::path::Segment;
 use crate::replay::Reader;
 use crate::source::Span;
 use crate::store::{EntryId, Found, Inclusion, View};
 use crate::symbol::Symbol;
-use crate::trace::{Link, Node, Origin, Source, Trace};
+use crate::trace::{Link, Node, Operand, Origin, Source, Trace};
 
 /// Names every value of the configuration that depends on what is written in a stretch of source.
 pub fn impact(
@@ -128,10 +128,15 @@ impl Walk<'_, '_> {
             let (key, cell) = (line.key, line.cell);
             let is_ordered = top.ordered.contains(&key);
             let child = self.reader.store.child(found);
-            let whole = whole
-                || is_ordered
-                || self.is_marked(found, view, key)
-                || self.crosses(view, key, found);
+            let origin = line.origin;
+            // The elements of a list are looked at one by one.
+            let is_marked = match cell.content(self.reader.literals) {
+                Content::List(_) => {
+                    self.marks.entries[found.entry.0 as usize] || self.is_list_marked(origin)
+                }
+                _ => self.is_marked(found, view, key),
+            };
+            let whole = whole || is_ordered || is_marked || self.crosses(view, key, found);
             if let Some(child) = child {
                 if whole || self.is_touched(child) {
                     self.path.push(self.segment(key));
@@ -139,7 +144,9 @@ impl Walk<'_, '_> {
                 }
                 continue;
             }
-            self.leaf(key, cell, whole, name);
+            self.path.push(self.segment(key));
+            self.leaf(cell, origin, whole, name);
+            self.path.pop();
         }
     }
 
@@ -178,65 +185,77 @@ impl Walk<'_, '_> {
         });
     }
 
-    fn leaf(&mut self, key: Symbol, cell: Cell, whole: bool, name: &mut dyn FnMut(&[Segment])) {
-        let Content::List(items) = cell.content(self.reader.literals) else {
-            if whole {
-                self.path.push(self.segment(key));
-                name(&self.path);
-                self.path.pop();
+    /// A value that is not a block. An element of a list is a value of its own.
+    fn leaf(&mut self, cell: Cell, origin: Origin, whole: bool, name: &mut dyn FnMut(&[Segment])) {
+        let literals = self.reader.literals;
+        let items = match cell.content(literals) {
+            Content::List(items) if !literals.items(items).is_empty() => literals.items(items),
+            _ => {
+                if whole {
+                    name(&self.path);
+                }
+                return;
             }
-            return;
         };
-        let items = self.reader.literals.items(items);
-        if !whole && !items.iter().any(|item| self.is_item_touched(*item)) {
-            return;
+        for (index, item) in items.iter().enumerate() {
+            let is_list = matches!(item.cell.content(literals), Content::List(_));
+            let recorder = &self.reader.store.recorder;
+            let (cell, origin, is_marked) = match element(self.reader, cell, origin, index) {
+                Element::Item(item) => {
+                    let origin = recorder.origin_of_written(item.at);
+                    (item.cell, origin, self.place.contains(item.at))
+                }
+                Element::Operand(operand) => {
+                    let is_marked = match is_list {
+                        true => self.is_list_marked(operand.origin),
+                        false => self.is_operand_marked(&operand),
+                    };
+                    (operand.cell, operand.origin, is_marked)
+                }
+                Element::Unknown => (item.cell, origin, self.is_origin_marked(origin)),
+            };
+            self.path.push(Segment::Index(index));
+            self.leaf(cell, origin, whole || is_marked, name);
+            self.path.pop();
         }
-        self.path.push(self.segment(key));
-        self.list(items, whole, name);
-        self.path.pop();
     }
 
-    /// The elements of a list, and of lists in it: each is a literal of its own.
-    fn list(&mut self, items: &[Item], whole: bool, name: &mut dyn FnMut(&[Segment])) {
-        struct Elements<'i> {
-            items: &'i [Item],
-            next: usize,
-            whole: bool,
-        }
-        if items.is_empty() && whole {
-            return name(&self.path);
-        }
-        let literals = self.reader.literals;
-        let mut open = vec![Elements {
-            items,
-            next: 0,
-            whole,
-        }];
-        while let Some(top) = open.last_mut() {
-            let Some(item) = top.items.get(top.next) else {
-                open.pop();
-                if !open.is_empty() {
-                    self.path.pop();
-                }
-                continue;
-            };
-            let whole = top.whole || self.place.contains(item.at);
-            self.path.push(Segment::Index(top.next));
-            top.next += 1;
-            match item.cell.content(literals) {
-                Content::List(inner) if !literals.items(inner).is_empty() => open.push(Elements {
-                    items: literals.items(inner),
-                    next: 0,
-                    whole,
-                }),
-                _ => {
-                    if whole {
-                        name(&self.path);
-                    }
-                    self.path.pop();
-                }
+    /// Whether a list depends on the place otherwise than by one of its elements.
+    fn is_list_marked(&mut self, origin: Origin) -> bool {
+        match self.reader.store.recorder.source(origin) {
+            Source::Written(at) => self.place.contains(at),
+            Source::Node(Node::Link(link)) => {
+                let link = link.clone();
+                self.place.contains(link.span.start) || self.is_way_marked(&link)
             }
+            Source::Node(Node::Operation(operation)) => match operation.operator {
+                "[ ]" | "<>" => self.place.contains(operation.span.start),
+                _ => self.is_origin_marked(origin),
+            },
         }
+    }
+
+    /// Whether the way to a list that a link names is marked, or the list otherwise than by an element.
+    fn is_way_marked(&mut self, link: &Link) -> bool {
+        let Some(found) = target(self.reader.store, link) else {
+            return false;
+        };
+        let line = *self.reader.store.entry(found.entry);
+        let before = Link {
+            keys: link.keys[..link.keys.len() - 1].to_vec(),
+            ..link.clone()
+        };
+        let mut view = View {
+            block: link.level,
+            time: link.time,
+        };
+        if let Some(around) = target(self.reader.store, &before) {
+            view = self.reader.store.child(around).unwrap_or(view);
+        }
+        self.is_target_marked(&before)
+            || self.marks.entries[found.entry.0 as usize]
+            || self.crosses(view, line.key, found)
+            || self.is_list_marked(line.origin)
     }
 
     /// Whether the place touches an element or one inside it.
@@ -303,17 +322,23 @@ impl Walk<'_, '_> {
             Node::Operation(operation) => {
                 let operands = operation.operands.clone();
                 self.place.contains(operation.span.start)
-                    || operands.iter().any(|operand| {
-                        let source = self.reader.store.recorder.source(operand.origin);
-                        match source {
-                            Source::Written(at) => self.place.contains(at),
-                            Source::Node(_) => self.is_origin_marked(operand.origin),
-                        }
-                    })
+                    || operands
+                        .iter()
+                        .any(|operand| self.is_operand_marked(operand))
             }
         };
         self.nodes.insert(origin, marked);
         marked
+    }
+
+    /// Whether an operand, or an element of it, depends on the place.
+    fn is_operand_marked(&mut self, operand: &Operand) -> bool {
+        let (at, is_marked) = match self.reader.store.recorder.source(operand.origin) {
+            Source::Written(at) => (at, false),
+            Source::Node(_) => (u32::MAX, self.is_origin_marked(operand.origin)),
+        };
+        let cell = operand.cell;
+        is_marked || self.is_item_touched(Item { cell, at })
     }
 
     /// Whether the way to what a link names is marked; what is inside a block that it names is looked

@@ -114,6 +114,11 @@ impl Trace {
         }
     }
 
+    /// The origin of something written at an offset.
+    pub fn origin_of_written(&self, at: u32) -> Origin {
+        Origin(at)
+    }
+
     /// How many nodes were recorded.
     pub fn len(&self) -> usize {
         self.nodes.len()

@@ -17,7 +17,7 @@ use hence_model::store::{BlockId, END, Found, Inclusion, View};
 use hence_model::symbol::Symbol;
 use hence_model::trace::{Link, Recorder};
 use hence_model::unit::{OUTPUT_TOO_LARGE, Unit};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::evaluate::{
     Evaluator, POISON, PROTOTYPE_MISSING, PROTOTYPE_NOT_BLOCK, Resolved, UNRESOLVED_REFERENCE, text,
@@ -47,6 +47,7 @@ pub(crate) fn resolve<R: Recorder>(evaluator: &mut Evaluator<R>, unit: &mut Unit
         frames: Vec::new(),
         children: FxHashMap::default(),
         links: FxHashMap::default(),
+        settled: FxHashSet::default(),
     };
     let root = pass.frame(root, None);
     pass.run(root, name);
@@ -113,6 +114,7 @@ struct Pass<'a, R: Recorder> {
     frames: Vec<Frame>,
     children: FxHashMap<(FrameId, Symbol), FrameId>,
     links: FxHashMap<(FrameId, Symbol), LinkState>,
+    settled: FxHashSet<(FrameId, Symbol)>,
 }
 
 impl<R: Recorder> Pass<'_, R> {
@@ -183,9 +185,7 @@ impl<R: Recorder> Pass<'_, R> {
                 }
             }
         }
-        let parts = std::mem::take(&mut self.evaluator.late[link as usize].parts);
-        self.settle(frame, name, target, level, &parts);
-        self.evaluator.late[link as usize].parts = parts;
+        self.settle(frame, name, link, target, level);
     }
 
     /// Where a link leads, and the level at which that was found. Links on the way are followed first;
@@ -223,33 +223,40 @@ impl<R: Recorder> Pass<'_, R> {
             self.links
                 .insert((frame, name), LinkState::Done(done.0, done.1));
             waiting.pop();
+            if !waiting.is_empty() {
+                // The way is read again by those who ask why.
+                self.settle(frame, name, link, done.1, done.0);
+            }
         }
         done
     }
 
-    /// Stores what a link leads to in the resolved block.
+    /// Stores what a link leads to in the resolved block, once.
     fn settle(
         &mut self,
         frame: FrameId,
         name: Symbol,
+        link: u32,
         target: Target,
         level: Option<FrameId>,
-        parts: &[Part],
     ) {
+        if !self.settled.insert((frame, name)) {
+            return;
+        }
         let from = self.frames[frame.0].block;
         let level = level.map_or(from, |level| self.frames[level.0].block);
         let store = &mut self.evaluator.store;
-        let time = store.now();
         let cell = match target {
             Target::Value(cell) => cell,
             Target::Block(inner) => {
                 let Frame { view, block, .. } = self.frames[inner.0];
-                let resolved = View { block, time };
-                // A block without links is not resolved: it is seen as it was.
+                // A block without links is not resolved: it is seen as it was. Others may still be.
+                let resolved = View { block, time: END };
                 let is_same = block == view.block;
                 Cell::shared(store.share(if is_same { view } else { resolved }))
             }
         };
+        let parts = &self.evaluator.late[link as usize].parts;
         let origin = store.recorder.link(|| Link {
             span: span_of(parts),
             from,

@@ -28,6 +28,9 @@ pub use functions::ARITHMETIC;
 pub use types::PROTOTYPE_CYCLE;
 pub use values::TO_BE_DEFINED;
 
+/// The attribute that makes a component a function.
+const FUNCTION_CLASS: &str = "sfFunctionClass";
+
 /// Compiles a specification; returns its blocks, and the root.
 pub(crate) fn compile<R: Recorder>(
     unit: &mut Unit,

@@ -6,10 +6,12 @@
 
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::store::{BlockId, END, Found, View};
+use hence_model::symbol::Symbol;
 use hence_model::trace::Recorder;
 use hence_model::unit::Unit;
 use rustc_hash::FxHashMap;
 
+use super::FUNCTION_CLASS;
 use super::parser::parts_text;
 use super::read::{Late, Prototype, Specification};
 use crate::evaluate::{PROTOTYPE_MISSING, PROTOTYPE_NOT_BLOCK};
@@ -59,9 +61,10 @@ pub(crate) fn resolve<R: Recorder>(specification: &mut Specification<R>, unit: &
         specification,
         unit,
         progress: FxHashMap::default(),
-        // A task that waits for others stands below them.
         tasks: Vec::new(),
+        class: None,
     };
+    pass.class = pass.unit.symbols.get(&pass.unit.sources, FUNCTION_CLASS);
     pass.begin(Task::Whole(root));
     while let Some(&task) = pass.tasks.last() {
         pass.step(task);
@@ -72,7 +75,10 @@ struct Pass<'a, R: Recorder> {
     specification: &'a mut Specification<R>,
     unit: &'a mut Unit,
     progress: FxHashMap<BlockId, Progress>,
+    /// A task that waits for others stands below them.
     tasks: Vec<Task>,
+    /// The name that makes a component a function.
+    class: Option<Symbol>,
 }
 
 impl<R: Recorder> Pass<'_, R> {
@@ -90,6 +96,12 @@ impl<R: Recorder> Pass<'_, R> {
             Task::Whole(block) => {
                 let progress = self.progress.entry(block).or_default();
                 (progress.whole, progress.done) = (false, true);
+                let view = View { block, time: END };
+                let store = &self.specification.store;
+                let class = self.class.and_then(|class| store.find(view, class));
+                if class.is_some() {
+                    self.specification.is_unfinished(block);
+                }
             }
         }
         self.tasks.pop();

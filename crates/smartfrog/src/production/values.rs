@@ -15,12 +15,13 @@ use hence_model::trace::{Link, Operand, Operation, Recorder, Role};
 use hence_model::unit::{OUTPUT_TOO_LARGE, Unit};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::FUNCTION_CLASS;
 use super::functions::{self, ARITHMETIC, Applied, Plain};
 use super::parser::parts_text;
 use super::read::{Late, Specification};
 use crate::evaluate::{POISON, UNRESOLVED_REFERENCE};
 use crate::forward::{LINK_CYCLE, MOST_LINES};
-use crate::lexer::Keyword;
+use crate::lexer::{Keyword, Operator};
 use crate::parser::{Part, PartKind};
 use crate::tree::{Expression, Reference};
 
@@ -50,7 +51,7 @@ pub(crate) fn resolve<R: Recorder>(
         tasks: Vec::new(),
         class: None,
     };
-    pass.class = pass.unit.symbols.get(&pass.unit.sources, "sfFunctionClass");
+    pass.class = pass.unit.symbols.get(&pass.unit.sources, FUNCTION_CLASS);
     let root = pass.frame(root, None);
     pass.place_all(root);
     if !pass.unit.has_errors()
@@ -119,7 +120,16 @@ enum Task {
     /// Everything in a block: what is still to be looked at, last first.
     Block(FrameId, Vec<(Symbol, Found)>),
     /// One value.
-    Value(FrameId, Symbol, What),
+    Value(FrameId, Symbol, What, Want),
+}
+
+/// How much of a value is wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Want {
+    /// Where it leads: to pass through a block is not to ask for all that is in it.
+    Place,
+    /// All of it.
+    Whole,
 }
 
 /// What kind of thing is to be computed.
@@ -135,8 +145,6 @@ enum What {
 enum Trouble {
     /// Another value is needed first.
     First(FrameId, Symbol, What),
-    /// A block must be complete first.
-    FirstBlock(FrameId),
     /// It would need itself.
     Cycle,
     /// A reference leads nowhere.
@@ -177,7 +185,7 @@ impl<R: Recorder> Pass<'_, R> {
         while let Some(task) = self.tasks.pop() {
             match task {
                 Task::Block(frame, rest) => self.block(frame, rest),
-                Task::Value(frame, name, what) => self.value(frame, name, what),
+                Task::Value(frame, name, what, want) => self.value(frame, name, what, want),
             }
             if self.frames.len() > MOST_FRAMES {
                 return self.too_large();
@@ -236,36 +244,46 @@ impl<R: Recorder> Pass<'_, R> {
             return;
         };
         self.tasks.push(Task::Block(frame, rest));
+        match self.values.get(&(frame, name)) {
+            Some(ValueState::Done(target)) => return self.complete(frame, name, *target),
+            Some(ValueState::UnderWay) => return self.cycle(frame, name),
+            None => {}
+        }
         let store = &self.specification.store;
         let cell = store.entry(found.entry).cell;
         if let Some(number) = cell.as_late() {
-            if cell != POISON && !self.values.contains_key(&(frame, name)) {
-                self.begin_value(frame, name, What::Late(number));
+            if cell != POISON {
+                self.begin_value(frame, name, What::Late(number), Want::Whole);
             }
         } else if let Some(view) = store.child(found) {
-            let is_unfinished = self.specification.unfinished.contains(&view.block);
-            let existing = self.children.get(&(frame, name)).copied();
-            let is_changed = existing.is_some_and(|inner| self.changed.contains(&inner));
-            if !is_unfinished && !is_changed && !self.is_function(view) && existing.is_none() {
-                return;
-            }
             let inner = self.child(frame, name, view);
             if self.is_function(view) {
-                if !self.values.contains_key(&(frame, name)) {
-                    self.begin_value(frame, name, What::Function(inner));
-                }
+                self.begin_value(frame, name, What::Function(inner), Want::Whole);
             } else {
-                match self.frames[inner.0].progress {
-                    Progress::Ahead => self.begin_block(inner),
-                    Progress::Done => {}
-                    Progress::UnderWay => {
-                        // A value in the inner block asks for this one.
-                        let span = self.place_of(frame, name);
-                        self.report(frame, name, Trouble::Cycle, span);
-                    }
-                }
+                self.complete(frame, name, Target::Block(inner, None));
             }
         }
+    }
+
+    /// Sees to it that all in a block is computed, if a value is one. A block that is being completed
+    /// cannot be part of itself.
+    fn complete(&mut self, frame: FrameId, name: Symbol, target: Target<R>) {
+        let Target::Block(inner, _) = target else {
+            return;
+        };
+        let block = self.frames[inner.0].view.block;
+        let is_ready =
+            !self.specification.unfinished.contains(&block) && !self.changed.contains(&inner);
+        match self.frames[inner.0].progress {
+            Progress::UnderWay => self.cycle(frame, name),
+            Progress::Ahead if !is_ready => self.begin_block(inner),
+            Progress::Ahead | Progress::Done => {}
+        }
+    }
+
+    fn cycle(&mut self, frame: FrameId, name: Symbol) {
+        let span = self.place_of(frame, name);
+        self.report(frame, name, Trouble::Cycle, span);
     }
 
     fn is_function(&self, view: View) -> bool {
@@ -284,13 +302,13 @@ impl<R: Recorder> Pass<'_, R> {
         self.tasks.push(Task::Block(frame, entries));
     }
 
-    fn begin_value(&mut self, frame: FrameId, name: Symbol, what: What) {
+    fn begin_value(&mut self, frame: FrameId, name: Symbol, what: What, want: Want) {
         self.values.insert((frame, name), ValueState::UnderWay);
-        self.tasks.push(Task::Value(frame, name, what));
+        self.tasks.push(Task::Value(frame, name, what, want));
     }
 
     /// Computes one value, or first what it needs.
-    fn value(&mut self, frame: FrameId, name: Symbol, what: What) {
+    fn value(&mut self, frame: FrameId, name: Symbol, what: What, want: Want) {
         let (result, span) = match what {
             What::Function(inner) => (self.function(inner), None),
             What::Late(number) => {
@@ -299,36 +317,25 @@ impl<R: Recorder> Pass<'_, R> {
                 let Late::Value(expression) = std::mem::replace(late, nothing) else {
                     unreachable!("a placement is not a value");
                 };
+                let mut result = self.evaluate(frame, &expression, 0);
+                if let Err(Trouble::Lazy) = result {
+                    result = Ok(Target::Value(self.left_to_run_time(&expression)));
+                }
                 let span = expression.span();
-                let result = self.evaluate(frame, &expression, 0);
-                let result = match (result, &expression) {
-                    (Err(Trouble::Lazy), _) => {
-                        Ok(Target::Value(self.left_to_run_time(&expression)))
-                    }
-                    (result, _) => result,
-                };
                 self.specification.late[number as usize] = Late::Value(expression);
                 (result, Some(span))
             }
         };
-        let target = match result {
-            Ok(Target::Block(inner, _)) if self.frames[inner.0].progress != Progress::Done => {
-                match self.frames[inner.0].progress {
-                    Progress::UnderWay => Err(Trouble::Cycle),
-                    _ => Err(Trouble::FirstBlock(inner)),
+        match result {
+            Ok(target) => {
+                self.settle(frame, name, target, span);
+                if want == Want::Whole {
+                    self.complete(frame, name, target);
                 }
             }
-            other => other,
-        };
-        match target {
-            Ok(target) => self.settle(frame, name, target, span),
             Err(Trouble::First(other, other_name, other_what)) => {
-                self.tasks.push(Task::Value(frame, name, what));
-                self.begin_value(other, other_name, other_what);
-            }
-            Err(Trouble::FirstBlock(inner)) => {
-                self.tasks.push(Task::Value(frame, name, what));
-                self.begin_block(inner);
+                self.tasks.push(Task::Value(frame, name, what, want));
+                self.begin_value(other, other_name, other_what, Want::Place);
             }
             Err(trouble) => {
                 let span = span.unwrap_or_else(|| self.place_of(frame, name));
@@ -420,7 +427,19 @@ impl<R: Recorder> Pass<'_, R> {
                 let result = functions::operate(*operator, &plain)
                     .map_err(|message| Trouble::Failed(message, *span))?;
                 let cell = self.cell(&result, span.start);
-                self.operation(operator.text(), *span, cell, &values)
+                // One `false` decides `&&`, whatever the others are; one `true` decides `||`.
+                let decides = match operator {
+                    Operator::And => Some(false),
+                    Operator::Or => Some(true),
+                    _ => None,
+                };
+                let decided = decides.filter(|&truth| result == Plain::Bool(truth));
+                let decisive =
+                    decided.and_then(|truth| plain.iter().position(|v| *v == Plain::Bool(truth)));
+                match decisive {
+                    Some(at) => self.operation(operator.text(), *span, cell, &values[at..=at]),
+                    None => self.operation(operator.text(), *span, cell, &values),
+                }
             }
             Expression::If(parts, span) => {
                 let condition = self.operand(frame, &parts[0], hidden + 1)?;
@@ -788,7 +807,7 @@ impl<R: Recorder> Pass<'_, R> {
                 diagnostic.help("give it a value where the component is used")
             }
             Trouble::Failed(message, place) => Diagnostic::error(ARITHMETIC, message).at(place),
-            Trouble::Lazy | Trouble::First(..) | Trouble::FirstBlock(_) => {
+            Trouble::Lazy | Trouble::First(..) => {
                 unreachable!("these are not errors")
             }
         };
