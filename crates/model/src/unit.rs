@@ -2,7 +2,7 @@
 
 use crate::cell::Literals;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::source::{FileId, Files, ReadError, Sources};
+use crate::source::{FileId, Files, ReadError, Sources, Span};
 use crate::symbol::Symbols;
 
 /// A source cannot be read.
@@ -15,6 +15,12 @@ pub const TOO_LARGE: Code = Code::new("source.too-large");
 pub const TOO_DEEP: Code = Code::new("limit.depth");
 /// The result would be larger than allowed.
 pub const OUTPUT_TOO_LARGE: Code = Code::new("limit.output");
+
+/// So much is wrong that the rest is not shown.
+pub const TOO_MANY: Code = Code::new("limit.mistakes");
+
+/// So many mistakes are shown.
+const ENOUGH: usize = 100;
 
 /// How far a compilation may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +85,7 @@ impl Unit {
                 match self.sources.add(name, &text) {
                     Ok(file) => {
                         let end = self.sources.span(file).end;
-                        diagnostic.label(crate::source::Span::at(end), "good up to here")
+                        diagnostic.label(Span::at(end), "good up to here")
                     }
                     Err(_) => diagnostic,
                 }
@@ -100,9 +106,30 @@ impl Unit {
         }
     }
 
-    /// Takes note of trouble.
+    /// Takes note of trouble, unless there is so much of it already that nobody reads on.
     pub fn report(&mut self, diagnostic: Diagnostic) {
-        self.diagnostics.push(diagnostic);
+        let place = diagnostic.labels.first().map(|label| label.span);
+        if !self.has_enough(place) {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// Whether there is so much trouble that more of it is not shown: this is said once, at the place
+    /// where the rest begins.
+    pub fn has_enough(&mut self, place: Option<Span>) -> bool {
+        if self.diagnostics.len() < ENOUGH {
+            return false;
+        }
+        if self.diagnostics.last().map(|last| last.code) != Some(TOO_MANY) {
+            self.diagnostics.truncate(ENOUGH);
+            let message = format!("there are more than {ENOUGH} mistakes");
+            let last = Diagnostic::error(TOO_MANY, message);
+            self.diagnostics.push(match place {
+                Some(place) => last.label(place, "those from here on are not shown"),
+                None => last,
+            });
+        }
+        true
     }
 
     /// Whether there is an error among the diagnostics.

@@ -25,11 +25,6 @@ pub const PRODUCTION_ONLY: Code = Code::new("sf.production-only");
 pub const INCLUDE_UNREADABLE: Code = Code::new("sf.include-unreadable");
 /// A file includes itself, directly or not.
 pub const RECURSIVE_INCLUDE: Code = Code::new("sf.recursive-include");
-/// So much is wrong that the rest is not looked at.
-pub const TOO_MANY_ERRORS: Code = Code::new("sf.too-many-errors");
-
-/// After so many mistakes in one compilation, nobody reads on.
-const ENOUGH: usize = 100;
 
 /// One part of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -226,11 +221,7 @@ impl<'a, H: Handler> Parser<'a, H> {
             self.wrapped();
         }
         while self.statement() {
-            if self.unit.diagnostics.len() >= ENOUGH {
-                let message = format!("there are more than {ENOUGH} mistakes");
-                let diagnostic = Diagnostic::error(TOO_MANY_ERRORS, message);
-                self.unit
-                    .report(diagnostic.label(self.span, "not read from here on"));
+            if self.unit.has_enough(Some(self.span)) {
                 return;
             }
         }
