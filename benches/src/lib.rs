@@ -6,6 +6,7 @@
 //! jsonnet        … written for jrsonnet
 //! contenders     the programs, and whether they agree        checked before anything is timed
 //! floor          the one of them that is here
+//! recording      Hence's compiler with the trace and without
 //! measure        CPU time and peak memory of one process
 //! rounds         many runs, interleaved, and their medians
 //! instructions   a count that a busy machine does not change
@@ -20,6 +21,7 @@ pub mod floor;
 pub mod instructions;
 pub mod jsonnet;
 pub mod measure;
+pub mod recording;
 pub mod report;
 pub mod rounds;
 pub mod smartfrog;

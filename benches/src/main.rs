@@ -6,6 +6,7 @@ use hence_bench::configuration::{Block, Configuration};
 use hence_bench::contenders::{Agreement, Contender, Programs, Written};
 use hence_bench::instructions::{Count, count};
 use hence_bench::measure::{CommandLine, launch};
+use hence_bench::recording::{self, Recording};
 use hence_bench::report::{self, Instructions, Measured, Results};
 use hence_bench::rounds::{Measurements, Purpose};
 use hence_bench::{floor, smartfrog};
@@ -35,6 +36,20 @@ fn main() -> ExitCode {
         Some((word, rest)) if word == "floor" => match rest {
             [file] => floor::floor(Path::new(file)).map_err(Trouble::World),
             _ => Err(Trouble::Usage("usage: hence-bench floor FILE.json".into())),
+        },
+        Some((word, rest)) if word == "compile" => match rest {
+            [file, recording] => {
+                let named = |known: &Recording| recording == known.name();
+                match Recording::ALL.into_iter().find(named) {
+                    Some(recording) => {
+                        recording::compile(Path::new(file), recording).map_err(Trouble::World)
+                    }
+                    None => Err(Trouble::Usage("recording is trace or none".into())),
+                }
+            }
+            _ => Err(Trouble::Usage(
+                "usage: hence-bench compile FILE.sf trace|none".into(),
+            )),
         },
         Some((word, rest)) if word == "measure" => match rest {
             [output, program, arguments @ ..] => {
@@ -342,13 +357,9 @@ fn instructions(
     };
     let mut counts = Vec::new();
     for (case, written) in counted {
-        for contender in [Contender::Hence, Contender::Floor] {
-            if !options.contenders.contains(&contender) {
-                continue;
-            }
-            let by = contender.name();
+        for (by, command) in counted_commands(options, programs, written)? {
             let profile = written.directory.join(format!("callgrind.{by}"));
-            match count(&contender.compile(programs, written), &profile)? {
+            match count(&command, &profile)? {
                 Count::Instructions(count) => {
                     counts.push(Instructions {
                         case: case.name,
@@ -364,6 +375,31 @@ fn instructions(
         }
     }
     Ok(Some(counts))
+}
+
+/// The commands whose instructions are counted: Hence as it is, the compiler alone with the trace and
+/// without, and the floor.
+fn counted_commands(
+    options: &Options,
+    programs: &Programs,
+    written: &Written,
+) -> io::Result<Vec<(&'static str, CommandLine)>> {
+    let mut commands = Vec::new();
+    for contender in [Contender::Hence, Contender::Floor] {
+        if options.contenders.contains(&contender) {
+            commands.push((contender.name(), contender.compile(programs, written)));
+        }
+    }
+    if options.contenders.contains(&Contender::Hence) {
+        let program = std::env::current_exe()?;
+        for recording in Recording::ALL {
+            let source = written.directory.join("main.sf");
+            let arguments: [OsString; 3] =
+                ["compile".into(), source.into(), recording.name().into()];
+            commands.push((recording.name(), CommandLine::new(&program, &arguments)));
+        }
+    }
+    Ok(commands)
 }
 
 #[cfg(test)]

@@ -30,14 +30,36 @@ pub struct Layout {
 struct Slot {
     entry: EntryId,
     time: Time,
+    /// The number of its printed text, if it is likely to be printed often.
+    printed: u32,
 }
+
+/// The number that no printed text has.
+const UNNUMBERED: u32 = u32::MAX;
 
 const OUTER: Time = Time::MAX - 1;
 
-/// How many slots are kept in all before they are forgotten: 8 MB.
+/// How many slots are kept in all before they are forgotten: 12 MB.
 const KEPT: usize = 1 << 20;
 
 impl Slot {
+    fn new(entry: EntryId, time: Time) -> Self {
+        let printed = UNNUMBERED;
+        Self {
+            entry,
+            time,
+            printed,
+        }
+    }
+
+    /// The same slot in a block that includes this one as it was at `time`.
+    fn included_at(self, time: Time) -> Self {
+        Self {
+            time: self.seen_from(time).time,
+            ..self
+        }
+    }
+
     fn seen_from(self, time: Time) -> Found {
         Found {
             entry: self.entry,
@@ -92,6 +114,7 @@ pub struct Reader<'a, R: Recorder> {
     pub store: &'a Store<R>,
     kept: FxHashMap<View, Rc<Layout>>,
     kept_slots: usize,
+    printed: Printed,
     positions: Positions,
     pending: Vec<EntryId>,
 }
@@ -111,6 +134,7 @@ impl<'a, R: Recorder> Reader<'a, R> {
             store,
             kept: FxHashMap::default(),
             kept_slots: 0,
+            printed: Printed::default(),
             positions: Positions::new(symbols.len()),
             pending: Vec::new(),
         }
@@ -125,6 +149,7 @@ impl<'a, R: Recorder> Reader<'a, R> {
         if self.kept_slots > KEPT {
             self.kept.clear();
             self.kept_slots = 0;
+            self.printed = Printed::default();
         }
         // What is included more than once is replayed first, and kept: inner before outer.
         let mut needed = Vec::new();
@@ -137,20 +162,32 @@ impl<'a, R: Recorder> Reader<'a, R> {
             let before = needed.len();
             self.needs(next, &mut needed);
             if needed.len() == before {
-                let layout = Rc::new(self.replay(next));
-                self.keep(next, &layout);
+                let layout = self.replay(next);
+                self.keep(next, layout);
             }
         }
-        let layout = Rc::new(self.replay(view));
-        if self.store.is_shared(view.block) {
-            self.keep(view, &layout);
+        let layout = self.replay(view);
+        match self.store.is_shared(view.block) {
+            true => self.keep(view, layout),
+            false => Rc::new(layout),
         }
+    }
+
+    fn keep(&mut self, view: View, mut layout: Layout) -> Rc<Layout> {
+        for slot in layout.slots.iter_mut() {
+            if slot.printed == UNNUMBERED && self.is_scalar(slot.entry) {
+                slot.printed = self.printed.number();
+            }
+        }
+        let layout = Rc::new(layout);
+        self.kept_slots += layout.slots.len();
+        self.kept.insert(view, layout.clone());
         layout
     }
 
-    fn keep(&mut self, view: View, layout: &Rc<Layout>) {
-        self.kept_slots += layout.slots.len();
-        self.kept.insert(view, layout.clone());
+    fn is_scalar(&self, entry: EntryId) -> bool {
+        let cell = self.store.entry(entry).cell;
+        cell.child().is_none() && !matches!(cell.content(self.literals), Content::List(_))
     }
 
     /// Adds the shared views whose layouts a replay of `view` would want and that are not there yet.
@@ -193,12 +230,12 @@ impl<'a, R: Recorder> Reader<'a, R> {
                     if let Some(kept) = self.kept.get(&normal) {
                         layout.slots.reserve(kept.slots.len() + self.pending.len());
                         for slot in &kept.slots {
-                            let found = slot.seen_from(included.time);
-                            let key = self.store.entry(found.entry).key;
-                            layout.set(&mut self.positions, key, found.into());
+                            let key = self.store.entry(slot.entry).key;
+                            let slot = slot.included_at(included.time);
+                            layout.set(&mut self.positions, key, slot);
                         }
                         if let Some(order) = kept.order {
-                            layout.order = Some(order.seen_from(included.time).into());
+                            layout.order = Some(order.included_at(included.time));
                         }
                     } else {
                         within.push((self.pending.len(), time));
@@ -207,8 +244,8 @@ impl<'a, R: Recorder> Reader<'a, R> {
                     }
                 }
                 Symbol::FILE | Symbol::BODY | Symbol::PLACE => {}
-                Symbol::ORDER => layout.order = Some(Slot { entry, time }),
-                key => layout.set(&mut self.positions, key, Slot { entry, time }),
+                Symbol::ORDER => layout.order = Some(Slot::new(entry, time)),
+                key => layout.set(&mut self.positions, key, Slot::new(entry, time)),
             }
         }
     }
@@ -258,6 +295,10 @@ impl<'a, R: Recorder> Reader<'a, R> {
                         continue;
                     };
                     *next += 1;
+                    if slot.printed != UNNUMBERED {
+                        self.often(*slot, sink);
+                        continue;
+                    }
                     let found = slot.seen_from(*time);
                     let entry = self.store.entry(found.entry);
                     sink.event(Event::Key(self.symbols.name(self.sources, entry.key)));
@@ -282,6 +323,22 @@ impl<'a, R: Recorder> Reader<'a, R> {
                     }
                 },
             }
+        }
+    }
+
+    /// An entry with a scalar that many blocks have: printed from its text, if there is one.
+    fn often(&mut self, slot: Slot, sink: &mut impl Sink) {
+        let mark = sink.mark();
+        if mark.is_some()
+            && let Some(text) = self.printed.get(slot.printed)
+        {
+            return sink.again(text);
+        }
+        let entry = self.store.entry(slot.entry);
+        sink.event(Event::Key(self.symbols.name(self.sources, entry.key)));
+        self.leaf(entry.cell, sink);
+        if let Some(text) = mark.and_then(|mark| sink.since(mark)) {
+            self.printed.keep(slot.printed, text);
         }
     }
 
@@ -384,11 +441,34 @@ impl<'a, R: Recorder> Reader<'a, R> {
     }
 }
 
-impl From<Found> for Slot {
-    fn from(found: Found) -> Self {
-        Slot {
-            entry: found.entry,
-            time: found.time,
+/// What was printed of entries that many blocks have, so that it need not be worked out again.
+#[derive(Default)]
+struct Printed {
+    /// Where an entry's text is; nowhere if it is empty.
+    texts: Vec<(u32, u32)>,
+    bytes: Vec<u8>,
+}
+
+/// How many bytes of printed text are kept.
+const PRINTED: usize = 1 << 20;
+
+impl Printed {
+    fn number(&mut self) -> u32 {
+        self.texts.push((0, 0));
+        self.texts.len() as u32 - 1
+    }
+
+    #[inline]
+    fn get(&self, number: u32) -> Option<&[u8]> {
+        let &(start, end) = self.texts.get(number as usize)?;
+        (start < end).then(|| &self.bytes[start as usize..end as usize])
+    }
+
+    fn keep(&mut self, number: u32, text: &[u8]) {
+        if self.bytes.len() + text.len() <= PRINTED {
+            let start = self.bytes.len() as u32;
+            self.bytes.extend_from_slice(text);
+            self.texts[number as usize] = (start, self.bytes.len() as u32);
         }
     }
 }

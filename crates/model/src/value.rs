@@ -44,7 +44,25 @@ pub trait Sink {
     fn is_closed(&self) -> bool {
         false
     }
+
+    /// Gets ready for an entry of a map, and marks the place. A sink that prints an entry in the same
+    /// way wherever it stands can print it again from what it printed since the mark.
+    fn mark(&mut self) -> Option<Mark> {
+        None
+    }
+
+    /// What was printed since a mark, if it is still at hand.
+    fn since(&self, _: Mark) -> Option<&[u8]> {
+        None
+    }
+
+    /// Prints an entry again.
+    fn again(&mut self, _: &[u8]) {}
 }
+
+/// A place in what a sink has printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark(pub(crate) u64);
 
 /// A value of any of the languages. Order is part of it; origins are not.
 #[derive(Clone, Debug)]

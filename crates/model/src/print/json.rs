@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::Output;
-use crate::value::{Event, Sink};
+use crate::value::{Event, Mark, Sink};
 
 /// Prints JSON.
 pub struct Json<W: Write> {
@@ -115,6 +115,27 @@ impl<W: Write> Sink for Json<W> {
 
     fn is_closed(&self) -> bool {
         self.out.is_closed()
+    }
+
+    /// Indentation depends on the place; compact entries look the same everywhere.
+    fn mark(&mut self) -> Option<Mark> {
+        if self.pretty {
+            return None;
+        }
+        self.separate();
+        self.after = After::Key;
+        Some(Mark(self.out.position()))
+    }
+
+    fn since(&self, mark: Mark) -> Option<&[u8]> {
+        self.out.since(mark.0)
+    }
+
+    #[inline]
+    fn again(&mut self, entry: &[u8]) {
+        self.separate();
+        self.out.bytes(entry);
+        self.after = After::Value;
     }
 }
 

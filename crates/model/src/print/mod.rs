@@ -9,6 +9,8 @@ use std::io::{self, Write};
 /// after it goes nowhere.
 pub struct Output<W: Write> {
     buffer: Vec<u8>,
+    /// How many bytes left the buffer.
+    written: u64,
     writer: W,
     error: Option<io::Error>,
 }
@@ -20,6 +22,7 @@ impl<W: Write> Output<W> {
     pub fn new(writer: W) -> Self {
         Self {
             buffer: Vec::with_capacity(PIECE + (1 << 12)),
+            written: 0,
             writer,
             error: None,
         }
@@ -28,10 +31,7 @@ impl<W: Write> Output<W> {
     /// Adds text.
     #[inline]
     pub fn text(&mut self, text: &str) {
-        self.buffer.extend_from_slice(text.as_bytes());
-        if self.buffer.len() >= PIECE {
-            self.write();
-        }
+        self.bytes(text.as_bytes());
     }
 
     /// Adds one ASCII character.
@@ -108,6 +108,26 @@ impl<W: Write> Output<W> {
         self.text(&format!("{float:?}"));
     }
 
+    /// How many bytes were printed.
+    pub fn position(&self) -> u64 {
+        self.written + self.buffer.len() as u64
+    }
+
+    /// What was printed since a position, if it has not been written yet.
+    pub fn since(&self, position: u64) -> Option<&[u8]> {
+        let start = position.checked_sub(self.written)?;
+        self.buffer.get(start as usize..)
+    }
+
+    /// Adds what was printed before.
+    #[inline]
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= PIECE {
+            self.write();
+        }
+    }
+
     /// Whether writing has failed.
     pub fn is_closed(&self) -> bool {
         self.error.is_some()
@@ -127,6 +147,7 @@ impl<W: Write> Output<W> {
         if self.error.is_none() {
             self.error = self.writer.write_all(&self.buffer).err();
         }
+        self.written += self.buffer.len() as u64;
         self.buffer.clear();
     }
 }
