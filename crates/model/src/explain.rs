@@ -4,219 +4,29 @@
 //! computed), *expression* (the operations over the literals) and *dependency* (everything written that
 //! the value stands or falls with). What lost is there too, with the rule that beat it.
 
-use crate::cell::{Cell, Child, Content, Item};
+use crate::cell::{Cell, Child, Content};
+use crate::definitions::{Candidate, Element, candidates, element};
+use crate::explanation::{
+    Dependence, Explanation, Expression, Lost, NoSuchPath, Role, Rule, Step, StepKind, Subject,
+};
 use crate::path::{Path, Segment};
 use crate::replay::Reader;
 use crate::source::Span;
-use crate::store::{EntryId, Found, Inclusion, Store, View};
+use crate::store::{EntryId, Found, Inclusion, View};
 use crate::symbol::Symbol;
 use crate::trace::{Link, Node, Operand, Operation, Origin, Role as OperandRole, Source, Trace};
 
-/// The answer to *why*.
-#[derive(Clone, Debug)]
-pub struct Explanation {
-    /// The path that was asked about.
-    pub path: Path,
-    /// Its value.
-    pub value: Subject,
-    /// The literal that it is, if it was only copied.
-    pub place: Option<Span>,
-    /// How it came here, from the literal outwards.
-    pub steps: Vec<Step>,
-    /// What it beat, nearest first.
-    pub lost: Vec<Lost>,
-    /// Everything written that it depends on.
-    pub depends: Vec<Dependence>,
-    /// The operations over the literals.
-    pub expression: Expression,
-}
-
-/// A value that can be explained.
-#[derive(Clone, Copy, Debug)]
-pub enum Subject {
-    /// The value of an entry.
-    Entry(Found),
-    /// An element of a list that is written out.
-    Item(Item),
-    /// Something computed on the way, or an element of a list that was.
-    Operand(Operand),
-}
-
-/// One step of the way.
-#[derive(Clone, Debug)]
-pub struct Step {
-    /// What happened.
-    pub kind: StepKind,
-    /// Where that is written.
-    pub span: Span,
-    /// The path, inside the configuration, of what the step is about.
-    pub path: String,
-    /// Whether it only decided which way the value went.
-    pub control: bool,
-}
-
-/// What happened on the way from a literal to its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StepKind {
-    /// It is written here.
-    Written,
-    /// A block around it is defined here.
-    Block,
-    /// It is written here, outside of the block that it is in: `a:b value`.
-    Placed,
-    /// It was inherited through this prototype.
-    Prototype,
-    /// It came through this link, which was found that many blocks further out; inner candidates that
-    /// did not fit are listed.
-    Link {
-        /// How many enclosing blocks were passed.
-        outwards: usize,
-        /// Where a name of the reference is defined further in, without what the rest asks for.
-        passed: Vec<Span>,
-    },
-    /// It came through this `#include`.
-    Include,
-    /// It was computed here.
-    Operation(&'static str),
-    /// Its place among its neighbours follows this constraint.
-    Order,
-}
-
-/// A definition that did not win.
-#[derive(Clone, Debug)]
-pub struct Lost {
-    /// What would have been the value.
-    pub value: Subject,
-    /// Where that is written.
-    pub span: Span,
-    /// Why it lost.
-    pub rule: Rule,
-    /// The prototypes through which it would have come, innermost first.
-    pub through: Vec<Span>,
-}
-
-/// Why one definition beats another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
-    /// The last definition in a block wins.
-    Later,
-    /// A block's own definition, when it comes after a prototype, beats what that brought.
-    OwnOverInherited,
-    /// Later prototypes beat earlier ones.
-    LaterPrototype,
-    /// A placement replaces what was there.
-    Placement,
-}
-
-impl Rule {
-    /// The rule in a sentence.
-    pub fn sentence(self) -> &'static str {
-        match self {
-            Rule::Later => "the last definition in a block wins (definition 12)",
-            Rule::OwnOverInherited => {
-                "a definition after a prototype beats the prototype's (definition 23)"
-            }
-            Rule::LaterPrototype => "a later prototype beats an earlier one (definition 23)",
-            Rule::Placement => "a placement replaces what was there (definition 13)",
-        }
-    }
-}
-
-/// Something written that a value depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Dependence {
-    /// Where.
-    pub span: Span,
-    /// In which way.
-    pub role: Role,
-}
-
-/// How a value depends on something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
-    /// It is that literal.
-    Value,
-    /// It is computed from it.
-    Operand,
-    /// It decided what the value is computed from.
-    Condition,
-    /// It is what that reference names.
-    Link,
-    /// It is inherited through it.
-    Prototype,
-    /// It was placed by it.
-    Placement,
-    /// It came through that `#include`.
-    Include,
-    /// It is inside that block.
-    Block,
-    /// It was computed by that operation.
-    Operation,
-    /// Its place follows that constraint.
-    Order,
-}
-
-impl Role {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Role::Value => "value",
-            Role::Operand => "operand",
-            Role::Condition => "condition",
-            Role::Link => "link",
-            Role::Prototype => "prototype",
-            Role::Placement => "placement",
-            Role::Include => "include",
-            Role::Block => "block",
-            Role::Operation => "operation",
-            Role::Order => "order",
-        }
-    }
-}
-
-/// How a value is computed.
-#[derive(Clone, Debug)]
-pub struct Expression {
-    /// The operator; none for a literal.
-    pub operator: Option<&'static str>,
-    /// The value of this part.
-    pub value: Subject,
-    /// Where it is written.
-    pub span: Span,
-    /// What it is computed from.
-    pub operands: Vec<Expression>,
-}
-
-/// Why there is no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoSuchPath {
-    /// The part of the path that exists.
-    pub known: Path,
-    /// The names there.
-    pub names: Vec<String>,
-}
-
-/// How many definitions of one name are looked at: the winner, and what lost.
-const CANDIDATES: usize = 32;
-
 /// How many steps an expression or a chain of links may have in one answer.
 const STEPS: usize = 10_000;
+
+/// How far links are followed through links.
+const DEEPEST: usize = 500;
 
 /// Explains values of a compilation.
 pub struct Explainer<'a, 'r> {
     reader: &'r mut Reader<'a, Trace>,
     /// The stretch of the literal, reference or keyword that is written at an offset.
     extent: &'r dyn Fn(u32) -> Span,
-}
-
-/// A definition of a name, and how it is reached from the block that was asked.
-#[derive(Clone, Debug)]
-pub(crate) struct Candidate {
-    pub found: Found,
-    /// The includes on the way, outermost first.
-    pub edges: Vec<EntryId>,
-    /// Where in each log it stands, outermost first: its own entry last.
-    position: Vec<EntryId>,
 }
 
 #[derive(Default)]
@@ -264,15 +74,11 @@ impl<'a, 'r> Explainer<'a, 'r> {
     ) -> Result<Explanation, NoSuchPath> {
         let mut answer = Answer::default();
         let mut view = root;
-        let mut known = Path::default();
+        let mut known = String::new();
         let mut keys = vec![Segment::Key(self.name(entry).to_owned())];
         keys.extend(path.0.iter().cloned());
         let mut subject = None;
         for (i, segment) in keys.iter().enumerate() {
-            let missing = |explainer: &mut Self, view: Option<View>| NoSuchPath {
-                known: known.clone(),
-                names: view.map_or(Vec::new(), |view| explainer.names(view)),
-            };
             let found = match (segment, &subject) {
                 (Segment::Key(name), None | Some(Subject::Entry(_))) => {
                     let inside = match &subject {
@@ -285,7 +91,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
                         (Some(inside), Some(key)) => {
                             view = inside;
                             let rest = &keys[i + 1..];
-                            let found = self.define(&mut answer, view, key, &known, rest);
+                            let found = self.define(&mut answer, view, key, &known, rest, 0);
                             found.map(Subject::Entry)
                         }
                         // A number may be meant as an index.
@@ -308,10 +114,16 @@ impl<'a, 'r> Explainer<'a, 'r> {
                     Some(_) => None,
                     None => Some(root),
                 };
-                return Err(missing(self, inside));
+                return Err(NoSuchPath {
+                    known: Path(path.0[..i.saturating_sub(1)].to_vec()),
+                    names: inside.map_or(Vec::new(), |view| self.names(view)),
+                });
             };
             if i > 0 {
-                known = known.child(segment.clone());
+                known = match segment {
+                    Segment::Key(name) => joined(&known, name),
+                    Segment::Index(index) => format!("{known}[{index}]"),
+                };
             }
             subject = Some(found);
         }
@@ -404,14 +216,13 @@ impl<'a, 'r> Explainer<'a, 'r> {
         answer: &mut Answer,
         view: View,
         key: Symbol,
-        around: &Path,
+        around: &str,
         rest: &[Segment],
+        depth: usize,
     ) -> Option<Found> {
         let candidates = self.candidates(view, key);
         let winner = candidates.first()?.clone();
-        let path = around
-            .child(Segment::Key(self.name(key).to_owned()))
-            .to_string();
+        let path = joined(around, self.name(key));
         self.lose(answer, &candidates, rest);
         for &edge in &winner.edges {
             self.edge(answer, edge, &path);
@@ -428,7 +239,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
                 let at = match candidates.get(1) {
                     Some(base) if matches!(cell.child(), Some(Child::Edit(_))) => {
                         let base = base.clone();
-                        return self.edited(answer, winner.found, &base, path);
+                        return self.edited(answer, winner.found, &base, path, depth);
                     }
                     _ => at,
                 };
@@ -436,7 +247,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
             }
             Source::Node(Node::Link(link)) if cell.child().is_some() => {
                 let link = link.clone();
-                self.follow(answer, &link, path, 0);
+                self.follow(answer, &link, path, depth);
             }
             _ => {}
         }
@@ -450,6 +261,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
         found: Found,
         base: &Candidate,
         path: String,
+        depth: usize,
     ) -> Option<Found> {
         for &edge in &base.edges {
             self.edge(answer, edge, &path);
@@ -458,7 +270,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
         match self.reader.store.recorder.source(origin) {
             Source::Node(Node::Link(link)) => {
                 let link = link.clone();
-                self.follow(answer, &link, path, 0);
+                self.follow(answer, &link, path, depth);
             }
             Source::Written(at) => self.step(answer, StepKind::Block, Role::Block, at, path),
             Source::Node(_) => {}
@@ -668,7 +480,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
             Source::Node(Node::Link(link)) => {
                 let link = link.clone();
                 match self.follow(answer, &link, path.clone(), depth) {
-                    Some(target) if depth < 500 && answer.steps.len() < STEPS => {
+                    Some(target) if depth < DEEPEST && answer.steps.len() < STEPS => {
                         let origin = self.reader.store.entry(target.entry).origin;
                         let path = self.link_text(&link);
                         self.origin(
@@ -699,7 +511,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
         depth: usize,
     ) -> Expression {
         let mut operands = Vec::new();
-        if depth < 500 && answer.steps.len() < STEPS {
+        if depth < DEEPEST && answer.steps.len() < STEPS {
             for operand in &operation.operands {
                 let role = match operand.role {
                     OperandRole::Operand => Role::Operand,
@@ -760,19 +572,18 @@ impl<'a, 'r> Explainer<'a, 'r> {
             time: link.time,
         };
         let mut found = None;
-        let mut around = Path::default();
+        let mut around = String::new();
         let (last, parents) = link.keys.split_last()?;
-        for &key in parents {
-            found = self.define(answer, view, key, &around, &[]);
-            around = around.child(Segment::Key(self.name(key).to_owned()));
+        let is_shallow = depth < DEEPEST && answer.steps.len() < STEPS;
+        for &key in parents.iter().take_while(|_| is_shallow) {
+            found = self.define(answer, view, key, &around, &[], depth + 1);
+            around = joined(&around, self.name(key));
             view = store.child(found?)?;
         }
-        if depth < 500 && answer.steps.len() < STEPS {
+        if is_shallow {
             let candidates = self.candidates(view, *last);
             let target = candidates.first()?.clone();
-            let name = around
-                .child(Segment::Key(self.name(*last).to_owned()))
-                .to_string();
+            let name = joined(&around, self.name(*last));
             for &edge in &target.edges {
                 self.edge(answer, edge, &name);
             }
@@ -825,129 +636,10 @@ impl<'a, 'r> Explainer<'a, 'r> {
     }
 }
 
-/// All definitions of a name that a view sees, the one that counts first.
-pub(crate) fn candidates(store: &Store<Trace>, view: View, key: Symbol) -> Vec<Candidate> {
-    struct Search<'s> {
-        log: Box<dyn Iterator<Item = EntryId> + 's>,
-        time: u32,
-        edges: usize,
+/// A path, and a name in what it leads to.
+fn joined(path: &str, name: &str) -> String {
+    match path {
+        "" => name.to_owned(),
+        path => format!("{path}:{name}"),
     }
-    let mut edges: Vec<EntryId> = Vec::new();
-    let mut found = Vec::new();
-    let mut open = vec![Search {
-        log: Box::new(store.log(view)),
-        time: view.time,
-        edges: 0,
-    }];
-    while let Some(search) = open.last_mut() {
-        edges.truncate(search.edges);
-        let Some(entry) = search.log.next() else {
-            open.pop();
-            continue;
-        };
-        if let Some(included) = store.included(entry) {
-            if store.find(included, key).is_some() {
-                edges.push(entry);
-                open.push(Search {
-                    log: Box::new(store.log(included)),
-                    time: included.time,
-                    edges: edges.len(),
-                });
-            }
-        } else if store.entry(entry).key == key {
-            let time = search.time;
-            let mut position = edges.clone();
-            position.push(entry);
-            found.push(Candidate {
-                found: Found { entry, time },
-                edges: edges.clone(),
-                position,
-            });
-            if found.len() == CANDIDATES {
-                break;
-            }
-        }
-    }
-    found
-}
-
-/// Where an element of a list comes from.
-pub(crate) enum Element {
-    /// It is written out.
-    Item(Item),
-    /// It was computed by itself.
-    Operand(Operand),
-    /// The list was computed in a way that does not tell.
-    Unknown,
-}
-
-/// Where an element of a list comes from: through links, and through lists put together or appended.
-pub(crate) fn element(
-    reader: &Reader<'_, Trace>,
-    cell: Cell,
-    origin: Origin,
-    index: usize,
-) -> Element {
-    let (store, literals) = (reader.store, reader.literals);
-    let length = |cell: Cell| match cell.content(literals) {
-        Content::List(items) => literals.items(items).len(),
-        _ => 0,
-    };
-    let (mut cell, mut origin, mut index) = (cell, origin, index);
-    for _ in 0..STEPS {
-        match store.recorder.source(origin) {
-            Source::Written(_) => {
-                let Content::List(items) = cell.content(literals) else {
-                    break;
-                };
-                let item = literals.items(items).get(index);
-                return item.map_or(Element::Unknown, |item| Element::Item(*item));
-            }
-            Source::Node(Node::Link(link)) => {
-                let Some(target) = target(store, link) else {
-                    break;
-                };
-                let line = store.entry(target.entry);
-                (cell, origin) = (line.cell, line.origin);
-            }
-            Source::Node(Node::Operation(operation)) => match operation.operator {
-                "[ ]" => {
-                    let operand = operation.operands.get(index);
-                    return operand.map_or(Element::Unknown, |operand| Element::Operand(*operand));
-                }
-                "<>" => {
-                    // If an earlier part could be of another length, the element depends on that, too.
-                    let is_fixed = |operand: &Operand| match store.recorder.source(operand.origin) {
-                        Source::Written(_) => true,
-                        Source::Node(Node::Operation(inner)) => inner.operator == "[ ]",
-                        Source::Node(Node::Link(_)) => false,
-                    };
-                    let mut found = None;
-                    for operand in operation.operands.iter().take_while(|o| is_fixed(o)) {
-                        let length = length(operand.cell);
-                        if index < length {
-                            found = Some(operand);
-                            break;
-                        }
-                        index -= length;
-                    }
-                    let Some(operand) = found else { break };
-                    (cell, origin) = (operand.cell, operand.origin);
-                }
-                _ => break,
-            },
-        }
-    }
-    Element::Unknown
-}
-
-/// What a link leads to.
-pub(crate) fn target(store: &Store<Trace>, link: &Link) -> Option<Found> {
-    let (block, time) = (link.level, link.time);
-    let (last, parents) = link.keys.split_last()?;
-    let mut view = View { block, time };
-    for &key in parents {
-        view = store.child(store.find(view, key)?)?;
-    }
-    store.find(view, *last)
 }

@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::cell::{Cell, Child, Content, Item};
-use crate::explain::{Element, candidates, element, target};
+use crate::definitions::{Element, candidates, element, target};
 use crate::order::constraints;
 use crate::path::Segment;
 use crate::replay::Reader;

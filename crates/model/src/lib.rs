@@ -4,8 +4,10 @@
 //! out goes to a [`value::Sink`].
 
 pub mod cell;
+pub(crate) mod definitions;
 pub mod diagnostic;
 pub mod explain;
+pub mod explanation;
 pub mod impact;
 pub mod order;
 pub mod path;

@@ -97,6 +97,7 @@ struct ViewRecord {
 }
 
 const NONE: u32 = u32::MAX;
+const SEVERAL: u32 = u32::MAX - 1;
 
 /// Blocks with more entries than this are looked up by hash.
 const SCANNED: u32 = 16;
@@ -109,6 +110,8 @@ pub struct Store<R: Recorder> {
     blocks: Vec<Block>,
     views: Vec<ViewRecord>,
     indexes: RefCell<FxHashMap<BlockId, Index>>,
+    /// The block that has put a key, by key; or that none has, or several have.
+    homes: Vec<u32>,
     ordered: bool,
 }
 
@@ -120,6 +123,7 @@ impl<R: Recorder> Default for Store<R> {
             blocks: Vec::new(),
             views: Vec::new(),
             indexes: RefCell::default(),
+            homes: Vec::new(),
             ordered: false,
         }
     }
@@ -240,6 +244,15 @@ impl<R: Recorder> Store<R> {
         });
         log.last = now;
         log.entries += 1;
+        if key.index() >= self.homes.len() {
+            self.homes.resize(key.index() + 1, NONE);
+        }
+        let home = &mut self.homes[key.index()];
+        *home = match *home {
+            NONE => block.0,
+            home if home == block.0 => home,
+            _ => SEVERAL,
+        };
     }
 
     /// Counts something new in a block. A closed block passes it on to the one around it.
@@ -411,6 +424,12 @@ impl<R: Recorder> Store<R> {
 
     /// The newest own put of a key that a view sees.
     fn own(&self, view: View, key: Symbol) -> Option<u32> {
+        // Most names are put by one block only, and looked for in many.
+        match self.homes.get(key.index()) {
+            None | Some(&NONE) => return None,
+            Some(&home) if home != SEVERAL && home != view.block.0 => return None,
+            _ => {}
+        }
         let block = &self.blocks[view.block.0 as usize];
         if block.entries > SCANNED {
             return self.indexed(view, key);

@@ -1,7 +1,8 @@
 //! From a file to a configuration.
 
 use hence_model::diagnostic::{Code, Diagnostic};
-use hence_model::explain::{Explainer, Explanation, NoSuchPath};
+use hence_model::explain::Explainer;
+use hence_model::explanation::{Explanation, NoSuchPath};
 use hence_model::impact::impact;
 use hence_model::path::{Path, Segment};
 use hence_model::replay::Reader;

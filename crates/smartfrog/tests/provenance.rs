@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hence_model::explain::{Explanation, Role};
+use hence_model::explanation::{Explanation, Role};
 use hence_model::path::{Path, Segment};
 use hence_model::source::{Files, ReadError, Span};
 use hence_model::trace::Trace;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
 use hence_model::diagnostic::{Code, Diagnostic, similar};
-use hence_model::explain::{Explanation, Expression, NoSuchPath, Step, StepKind, Subject};
+use hence_model::explanation::{Explanation, Expression, NoSuchPath, Step, StepKind, Subject};
 use hence_model::path::{Path, Segment};
 use hence_model::print::json::Json;
 use hence_model::source::Span;
