@@ -4,6 +4,7 @@ mod check;
 mod compare;
 mod compile;
 mod completions;
+mod generate;
 pub mod help;
 mod impact;
 mod man;
@@ -68,6 +69,8 @@ pub enum Command {
     #[allow(missing_docs)]
     Compare(compare::Compare),
     #[allow(missing_docs)]
+    Generate(generate::Generate),
+    #[allow(missing_docs)]
     Help(help::Help),
     #[allow(missing_docs)]
     Completions(completions::Completions),
@@ -85,6 +88,7 @@ impl Command {
             Command::Impact(impact) => impact.run(console),
             Command::Parse(parse) => parse.run(console),
             Command::Compare(compare) => compare.run(console),
+            Command::Generate(generate) => generate.run(console),
             Command::Help(help) => help.run(console),
             Command::Completions(completions) => completions.run(console),
             Command::Man(man) => man.run(console),
