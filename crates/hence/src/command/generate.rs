@@ -75,8 +75,9 @@ impl Generate {
         for (name, text) in &specification.files {
             let path = console.path(&Path::new(out).join(name).to_string_lossy());
             let folder = path.parent().unwrap_or(Path::new(""));
-            std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
-            replace(&path, |file| file.write_all(text.as_bytes())).map_err(|stop| *stop)?;
+            std::fs::create_dir_all(folder)
+                .and_then(|()| replace(&path, |file| file.write_all(text.as_bytes())))
+                .map_err(|error| unwritable(out, &error))?;
         }
         Ok(Exit::Done)
     }
