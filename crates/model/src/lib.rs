@@ -19,3 +19,4 @@ pub mod symbol;
 pub mod trace;
 pub mod unit;
 pub mod value;
+pub mod work;

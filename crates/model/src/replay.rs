@@ -15,6 +15,7 @@ use crate::store::{EntryId, Found, Store, Time, View};
 use crate::symbol::{Symbol, Symbols};
 use crate::trace::Recorder;
 use crate::value::{Event, Sink};
+use crate::work;
 
 /// A block, replayed: the entry that counts for each key, in order.
 #[derive(Debug, Default)]
@@ -79,6 +80,7 @@ pub fn lines<R: Recorder>(store: &Store<R>, view: View, most: usize) -> Option<V
     };
     push(&mut pending, view);
     while let Some(found) = pending.pop() {
+        work::step();
         match store.included(found.entry) {
             Some(included) => push(&mut pending, included),
             None => lines.push(found),
@@ -194,12 +196,15 @@ impl<'a, R: Recorder> Reader<'a, R> {
     fn needs(&self, view: View, needed: &mut Vec<View>) {
         let mut inlined = vec![view];
         while let Some(view) = inlined.pop() {
+            work::step();
             for (_, included) in self.store.includes(view) {
                 let included = self.store.normal(included);
-                if !self.store.is_shared_often(included.block) {
-                    inlined.push(included);
-                } else if !self.kept.contains_key(&included) {
-                    needed.push(included);
+                if self.kept.contains_key(&included) {
+                    continue;
+                }
+                match self.store.is_shared_often(included.block) {
+                    true => needed.push(included),
+                    false => inlined.push(included),
                 }
             }
         }
@@ -223,6 +228,7 @@ impl<'a, R: Recorder> Reader<'a, R> {
             let Some(entry) = self.pending.pop() else {
                 return layout;
             };
+            work::step();
             match self.store.entry(entry).key {
                 Symbol::INCLUDE => {
                     let included = self.store.included(entry).expect("it is an include");
@@ -230,6 +236,7 @@ impl<'a, R: Recorder> Reader<'a, R> {
                     if let Some(kept) = self.kept.get(&normal) {
                         layout.slots.reserve(kept.slots.len() + self.pending.len());
                         for slot in &kept.slots {
+                            work::step();
                             let key = self.store.entry(slot.entry).key;
                             let slot = slot.included_at(included.time);
                             layout.set(&mut self.positions, key, slot);
@@ -287,6 +294,7 @@ impl<'a, R: Recorder> Reader<'a, R> {
 
     fn send_open(&mut self, mut open: Vec<Open<'a>>, sink: &mut impl Sink) {
         while let Some(top) = open.last_mut() {
+            work::step();
             match top {
                 Open::Block { layout, next, time } => {
                     let Some(slot) = layout.slots.get(*next) else {

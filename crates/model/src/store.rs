@@ -16,6 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::cell::{Cell, Child, Literals};
 use crate::symbol::Symbol;
 use crate::trace::Recorder;
+use crate::work;
 
 /// A block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -76,6 +77,7 @@ pub struct Found {
 }
 
 struct Block {
+    first: u32,
     last: u32,
     last_include: u32,
     parent: BlockId,
@@ -84,6 +86,8 @@ struct Block {
     settled: Time,
     /// How many views of it were taken.
     uses: u32,
+    /// How long the chain of first prototypes is that begins with its own.
+    heritage: u32,
     /// At most so many levels are in it.
     depth: u32,
     /// At most about so many bytes are in it when printed.
@@ -110,6 +114,7 @@ pub struct Store<R: Recorder> {
     blocks: Vec<Block>,
     views: Vec<ViewRecord>,
     indexes: RefCell<FxHashMap<BlockId, Index>>,
+    stretches: RefCell<FxHashMap<View, Stretch>>,
     /// The block that has put a key, by key; or that none has, or several have.
     homes: Vec<u32>,
     ordered: bool,
@@ -123,6 +128,7 @@ impl<R: Recorder> Default for Store<R> {
             blocks: Vec::new(),
             views: Vec::new(),
             indexes: RefCell::default(),
+            stretches: RefCell::default(),
             homes: Vec::new(),
             ordered: false,
         }
@@ -140,7 +146,9 @@ impl<R: Recorder> Store<R> {
     pub fn open(&mut self, parent: Option<BlockId>) -> BlockId {
         let id = BlockId(self.blocks.len() as u32);
         self.blocks.push(Block {
+            first: NONE,
             last: NONE,
+            heritage: 0,
             last_include: NONE,
             parent: parent.unwrap_or(id),
             entries: 0,
@@ -191,8 +199,13 @@ impl<R: Recorder> Store<R> {
         let ViewId(id) = self.share(view);
         self.views[id as usize].previous_include = self.blocks[block.0 as usize].last_include;
         let shared = &self.blocks[view.block.0 as usize];
-        let (weight, depth) = (shared.weight, shared.depth);
-        self.blocks[block.0 as usize].last_include = self.now();
+        let (weight, depth, heritage) = (shared.weight, shared.depth, shared.heritage);
+        let now = self.now();
+        let including = &mut self.blocks[block.0 as usize];
+        including.last_include = now;
+        if including.first == NONE {
+            including.heritage = heritage + 1;
+        }
         let cell = Cell::included(ViewId(id), inclusion);
         self.append(block, Symbol::INCLUDE, cell, origin);
         self.grow(block, weight, depth);
@@ -242,6 +255,9 @@ impl<R: Recorder> Store<R> {
             origin,
             previous: log.last,
         });
+        if log.first == NONE {
+            log.first = now;
+        }
         log.last = now;
         log.entries += 1;
         if key.index() >= self.homes.len() {
@@ -260,6 +276,7 @@ impl<R: Recorder> Store<R> {
         let now = self.now();
         let (mut block, mut depth) = (block, depth);
         loop {
+            work::step();
             let log = &mut self.blocks[block.0 as usize];
             log.weight = log.weight.saturating_add(weight);
             log.depth = log.depth.max(depth);
@@ -340,6 +357,7 @@ impl<R: Recorder> Store<R> {
         let mut next = self.blocks[view.block.0 as usize].last;
         std::iter::from_fn(move || {
             while next != NONE && next >= view.time {
+                work::step();
                 next = self.entries[next as usize].previous;
             }
             (next != NONE).then(|| {
@@ -389,6 +407,25 @@ impl<R: Recorder> Store<R> {
         let mut times: Vec<Time> = Vec::new();
         let mut time = view.time;
         loop {
+            work::step();
+            // A block that is still being written is not worth an index of its chain.
+            if seen != view && self.is_milestone(seen.block) {
+                match self.in_stretch(seen, key) {
+                    Ok((entry, as_included)) => {
+                        let time = as_included.unwrap_or(time);
+                        return Some(Found { entry, time });
+                    }
+                    Err(Some(next)) => {
+                        (seen, time) = (next, next.time);
+                        continue;
+                    }
+                    Err(None) => {
+                        seen = later.pop()?;
+                        time = times.pop().expect("every part has a time");
+                        continue;
+                    }
+                }
+            }
             let own = self.own(seen, key);
             let include = self.include_before(seen.block, seen.time);
             match (own, include) {
@@ -436,6 +473,7 @@ impl<R: Recorder> Store<R> {
         }
         let mut next = block.last;
         while next != NONE {
+            work::step();
             let entry = &self.entries[next as usize];
             if entry.key == key && next < view.time {
                 return Some(next);
@@ -448,6 +486,7 @@ impl<R: Recorder> Store<R> {
     fn include_before(&self, block: BlockId, time: Time) -> Option<u32> {
         let mut next = self.blocks[block.0 as usize].last_include;
         while next != NONE && next >= time {
+            work::step();
             next = self.include_record(next).previous_include;
         }
         (next != NONE).then_some(next)
@@ -498,6 +537,7 @@ impl<R: Recorder> Store<R> {
             next = self.entries[next as usize].previous;
         }
         for entry in fresh.into_iter().rev() {
+            work::step();
             let key = self.entries[entry as usize].key;
             match index.puts.get_mut(&key) {
                 None => {
@@ -511,5 +551,124 @@ impl<R: Recorder> Store<R> {
             }
         }
         index.indexed = last + 1;
+    }
+}
+
+/// A stretch of a long chain of prototypes, searched as one: the puts of some blocks, each of which
+/// begins with including the next. The chain of a fleet has three links; but one of thousands must not
+/// make every look-up a walk of thousands, so blocks at every 16th place stand for 16, at every 256th
+/// for 256, and so on.
+struct Stretch {
+    /// The newest put of each key; with the time at which its block was included, if it was.
+    puts: FxHashMap<Symbol, (EntryId, Option<Time>)>,
+    /// Where the chain goes on.
+    next: Option<View>,
+}
+
+const MILESTONE: u32 = 16;
+
+impl<R: Recorder> Store<R> {
+    /// Whether a block stands for a stretch of its chain.
+    fn is_milestone(&self, block: BlockId) -> bool {
+        let log = &self.blocks[block.0 as usize];
+        log.heritage >= MILESTONE
+            && log.heritage.is_multiple_of(MILESTONE)
+            && self.begins_with(block).is_some()
+    }
+
+    /// The only block that this one includes, if that is the first thing it does.
+    fn begins_with(&self, block: BlockId) -> Option<View> {
+        let log = &self.blocks[block.0 as usize];
+        (log.last_include != NONE && log.last_include == log.first)
+            .then(|| self.include_record(log.first).view)
+    }
+
+    /// Looks a key up in a stretch; if it is not there, tells where the chain goes on.
+    fn in_stretch(&self, view: View, key: Symbol) -> Result<(EntryId, Option<Time>), Option<View>> {
+        let view = self.normal(view);
+        let mut stretches = self.stretches.borrow_mut();
+        let stretch = stretches.entry(view).or_insert_with(|| self.stretch(view));
+        stretch.puts.get(&key).copied().ok_or(stretch.next)
+    }
+
+    fn stretch(&self, view: View) -> Stretch {
+        let heritage = self.blocks[view.block.0 as usize].heritage;
+        let mut length = MILESTONE;
+        while heritage.is_multiple_of(length * MILESTONE) {
+            length *= MILESTONE;
+        }
+        let mut stretch = Stretch {
+            puts: FxHashMap::default(),
+            next: Some(view),
+        };
+        for level in 0..length {
+            let Some(view) = stretch.next else { break };
+            let Some(base) = self.begins_with(view.block) else {
+                break;
+            };
+            for entry in self.log(view) {
+                work::step();
+                let key = self.entry(entry).key;
+                let time = (level > 0).then_some(view.time);
+                stretch.puts.entry(key).or_insert((entry, time));
+            }
+            let is_seen = self.blocks[view.block.0 as usize].first < view.time;
+            stretch.next = is_seen.then_some(base);
+        }
+        stretch
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::NoTrace;
+
+    #[test]
+    fn a_long_chain_of_prototypes_is_searched_as_if_step_by_step() {
+        let mut store = Store::<NoTrace>::default();
+        let literals = Literals::default();
+        let root = store.open(None);
+        let mut random = 1u64;
+        let mut number = move |below: u64| {
+            random = random
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (random >> 33) % below
+        };
+        let key = |number: u64| Symbol::from_index(100 + number as usize);
+        let mut chain: Vec<(BlockId, Option<Symbol>)> = Vec::new();
+        for _ in 0..900 {
+            let block = store.open(Some(root));
+            if let Some(&(base, _)) = chain.last() {
+                let time = store.now();
+                let view = View { block: base, time };
+                store.include(block, view, Inclusion::Prototype, ());
+            }
+            let put = (number(3) > 0).then(|| key(number(200)));
+            if let Some(key) = put {
+                store.put(&literals, block, key, Cell::bool(true), ());
+            }
+            store.close(block);
+            chain.push((block, put));
+            for _ in 0..5 {
+                let from = number(chain.len() as u64) as usize;
+                let wanted = key(number(220));
+                let (block, time) = (chain[from].0, END);
+                let found = store.find(View { block, time }, wanted);
+                let expected = chain[..=from]
+                    .iter()
+                    .rposition(|(_, put)| *put == Some(wanted));
+                let expected = expected.and_then(|at| {
+                    store
+                        .log(View {
+                            block: chain[at].0,
+                            time,
+                        })
+                        .next()
+                });
+                assert_eq!(found.map(|found| found.entry), expected);
+            }
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::hash::{BuildHasher, Hasher};
 use rustc_hash::FxBuildHasher;
 
 use crate::source::{Sources, Span};
+use crate::work;
 
 /// A name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -118,6 +119,7 @@ impl Symbols {
         let mask = self.table.len() - 1;
         let mut slot = hash as usize & mask;
         loop {
+            work::step();
             match self.table[slot] {
                 (_, FREE) => return Err(slot),
                 (found, number) if found == hash && self.name(sources, Symbol(number)) == name => {

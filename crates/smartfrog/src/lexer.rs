@@ -6,6 +6,7 @@
 
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::Span;
+use hence_model::work;
 
 /// A character that no token begins with.
 pub const STRAY_CHARACTER: Code = Code::new("sf.stray-character");
@@ -169,6 +170,7 @@ impl Lexer {
     /// Reads the next token of `text`, the buffer with all sources. Trouble goes to `report`.
     #[inline]
     pub fn next(&mut self, text: &str, report: &mut Vec<Diagnostic>) -> (Token, Span) {
+        work::step();
         let bytes = &text.as_bytes()[..self.end as usize];
         self.skip_blanks(bytes, report);
         let start = self.position as usize;
