@@ -6,6 +6,7 @@
 
 use crate::source::{Sources, Span};
 use crate::store::{BlockId, Inclusion, ViewId};
+use crate::value::{Event, Sink};
 
 /// A packed value: a tag of 8 bits, a length of 24, and 32 bits of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,6 +170,11 @@ impl Cell {
         (self.head == tag::LATE).then_some(self.data)
     }
 
+    /// Whether it is a value of its own, neither a list nor a block, and known.
+    pub fn is_scalar(self) -> bool {
+        (self.head & 0xff) < tag::LIST
+    }
+
     /// The block that it is, if it is one.
     #[inline]
     pub fn child(self) -> Option<Child> {
@@ -280,6 +286,60 @@ impl Literals {
         match text.place {
             Buffer::Source => sources.slice(span),
             Buffer::Made => &self.made[span.start as usize..span.end as usize],
+        }
+    }
+
+    /// A scalar as an event; none if it is a list.
+    #[inline]
+    pub fn scalar<'a>(&'a self, sources: &'a Sources, cell: Cell) -> Option<Event<'a>> {
+        Some(match cell.content(self) {
+            Content::Null => Event::Null,
+            Content::Bool(bool) => Event::Bool(bool),
+            Content::Integer(integer) => Event::Integer(integer),
+            Content::Float(float) => Event::Float(float),
+            Content::Text(text) => Event::Text(self.read(sources, text)),
+            Content::Reference(text) => Event::Reference(self.read(sources, text)),
+            Content::List(_) => return None,
+            Content::Block(_) => unreachable!("a block is entered, not sent as a literal"),
+            Content::Late(_) => unreachable!("what was to be computed later has been computed"),
+        })
+    }
+
+    /// Sends a literal, and all elements if it is a list, to a sink.
+    pub fn send(&self, sources: &Sources, cell: Cell, sink: &mut impl Sink) {
+        let mut open: Vec<&[Item]> = Vec::new();
+        let mut next = Some(cell);
+        loop {
+            if let Some(cell) = next.take() {
+                match self.scalar(sources, cell) {
+                    Some(scalar) => sink.event(scalar),
+                    None => {
+                        sink.event(Event::ListStart);
+                        open.push(self.elements(cell));
+                    }
+                }
+            }
+            let Some(rest) = open.last_mut() else {
+                return;
+            };
+            match rest.split_first() {
+                Some((item, others)) => {
+                    next = Some(item.cell);
+                    *rest = others;
+                }
+                None => {
+                    sink.event(Event::ListEnd);
+                    open.pop();
+                }
+            }
+        }
+    }
+
+    /// The elements of a cell; none if it is not a list.
+    pub fn elements(&self, cell: Cell) -> &[Item] {
+        match cell.content(self) {
+            Content::List(items) => self.items(items),
+            _ => &[],
         }
     }
 

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 
-use crate::cell::{Cell, Content, Item, Literals};
+use crate::cell::{Cell, Item, Literals};
 use crate::order;
 use crate::source::Sources;
 use crate::store::{EntryId, Found, Store, Time, View};
@@ -177,7 +177,7 @@ impl<'a, R: Recorder> Reader<'a, R> {
 
     fn keep(&mut self, view: View, mut layout: Layout) -> Rc<Layout> {
         for slot in layout.slots.iter_mut() {
-            if slot.printed == UNNUMBERED && self.is_scalar(slot.entry) {
+            if slot.printed == UNNUMBERED && self.store.entry(slot.entry).cell.is_scalar() {
                 slot.printed = self.printed.number();
             }
         }
@@ -185,11 +185,6 @@ impl<'a, R: Recorder> Reader<'a, R> {
         self.kept_slots += layout.slots.len();
         self.kept.insert(view, layout.clone());
         layout
-    }
-
-    fn is_scalar(&self, entry: EntryId) -> bool {
-        let cell = self.store.entry(entry).cell;
-        cell.child().is_none() && !matches!(cell.content(self.literals), Content::List(_))
     }
 
     /// Adds the shared views whose layouts a replay of `view` would want and that are not there yet.
@@ -286,12 +281,6 @@ impl<'a, R: Recorder> Reader<'a, R> {
         self.send_open(open, sink);
     }
 
-    /// Sends a literal to a sink.
-    pub fn send_cell(&mut self, cell: Cell, sink: &mut impl Sink) {
-        let open = self.leaf(cell, sink).into_iter().collect();
-        self.send_open(open, sink);
-    }
-
     fn send_open(&mut self, mut open: Vec<Open<'a>>, sink: &mut impl Sink) {
         while let Some(top) = open.last_mut() {
             work::step();
@@ -360,21 +349,12 @@ impl<'a, R: Recorder> Reader<'a, R> {
     }
 
     fn leaf(&self, cell: Cell, sink: &mut impl Sink) -> Option<Open<'a>> {
-        sink.event(match cell.content(self.literals) {
-            Content::Null => Event::Null,
-            Content::Bool(bool) => Event::Bool(bool),
-            Content::Integer(integer) => Event::Integer(integer),
-            Content::Float(float) => Event::Float(float),
-            Content::Text(text) => Event::Text(self.literals.read(self.sources, text)),
-            Content::Reference(text) => Event::Reference(self.literals.read(self.sources, text)),
-            Content::List(items) => {
-                sink.event(Event::ListStart);
-                return Some(Open::List(self.literals.items(items)));
-            }
-            Content::Block(_) => unreachable!("a block is entered, not sent as a leaf"),
-            Content::Late(_) => unreachable!("what was to be computed later has been computed"),
-        });
-        None
+        if let Some(scalar) = self.literals.scalar(self.sources, cell) {
+            sink.event(scalar);
+            return None;
+        }
+        sink.event(Event::ListStart);
+        Some(Open::List(self.literals.elements(cell)))
     }
 
     /// Replays a block and puts its keys into the order that its constraints ask for.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use hence_model::cell::{Cell, Content};
+use hence_model::cell::Cell;
 use hence_model::print::Output;
 use hence_model::unit::Unit;
 use hence_model::value::{Event, Sink};
@@ -137,52 +137,15 @@ fn is_word(name: &str, dialect: Dialect) -> bool {
 
 /// A literal as it is written.
 pub fn literal(unit: &Unit, cell: Cell) -> String {
-    let mut out = Output::new(Vec::new());
-    // Lists that are open: their elements still to come, last first.
-    let mut open: Vec<Vec<Cell>> = Vec::new();
-    let mut next = Some(cell);
-    let mut first = true;
-    loop {
-        if let Some(cell) = next.take() {
-            if !first {
-                out.text(", ");
-            }
-            first = false;
-            let event = match cell.content(&unit.literals) {
-                Content::Null => Event::Null,
-                Content::Bool(bool) => Event::Bool(bool),
-                Content::Integer(integer) => Event::Integer(integer),
-                Content::Float(float) => Event::Float(float),
-                Content::Text(text) => Event::Text(unit.literals.read(&unit.sources, text)),
-                Content::Reference(text) => {
-                    Event::Reference(unit.literals.read(&unit.sources, text))
-                }
-                Content::List(items) => {
-                    let items = unit.literals.items(items).iter().rev();
-                    open.push(items.map(|item| item.cell).collect());
-                    out.byte(b'[');
-                    first = true;
-                    continue;
-                }
-                Content::Block(_) | Content::Late(_) => {
-                    unreachable!("a literal is not a block")
-                }
-            };
-            print_scalar(&mut out, event);
-            continue;
-        }
-        match open.last_mut() {
-            None => break,
-            Some(rest) => {
-                next = rest.pop();
-                if next.is_none() {
-                    open.pop();
-                    out.byte(b']');
-                    first = false;
-                }
-            }
-        }
-    }
-    let bytes = out.finish().expect("a vector takes everything");
+    let mut printer = SmartFrog {
+        out: Output::new(Vec::new()),
+        dialect: Dialect::Production,
+        levels: 0,
+        // As in a list, nothing stands before or behind it.
+        lists: 1,
+        after_element: false,
+    };
+    unit.literals.send(&unit.sources, cell, &mut printer);
+    let bytes = printer.out.finish().expect("a vector takes everything");
     String::from_utf8(bytes).expect("only text was printed")
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::{Args, ValueEnum};
-use hence_model::cell::{Cell, Content};
+use hence_model::cell::Cell;
 use hence_model::print::json::Json;
 use hence_model::source::{FileId, Span};
 use hence_model::unit::Unit;
@@ -305,36 +305,9 @@ impl<W: Write> TreePrinter<'_, W> {
         self.end(span);
     }
 
-    /// A value that is written out; the elements of vectors wait in a list.
     fn value(&mut self, cell: Cell) {
         let unit = self.unit;
-        let mut open = vec![vec![cell]];
-        while let Some(rest) = open.last_mut() {
-            let Some(cell) = rest.pop() else {
-                open.pop();
-                if !open.is_empty() {
-                    self.json.event(Event::ListEnd);
-                }
-                continue;
-            };
-            let event = match cell.content(&unit.literals) {
-                Content::Null => Event::Null,
-                Content::Bool(bool) => Event::Bool(bool),
-                Content::Integer(integer) => Event::Integer(integer),
-                Content::Float(float) => Event::Float(float),
-                Content::Text(text) => Event::Text(unit.literals.read(&unit.sources, text)),
-                Content::Reference(text) => {
-                    Event::Reference(unit.literals.read(&unit.sources, text))
-                }
-                Content::List(items) => {
-                    let elements = unit.literals.items(items).iter().rev();
-                    open.push(elements.map(|item| item.cell).collect());
-                    Event::ListStart
-                }
-                Content::Block(_) | Content::Late(_) => unreachable!("a literal is not a block"),
-            };
-            self.json.event(event);
-        }
+        unit.literals.send(&unit.sources, cell, &mut self.json);
     }
 
     fn parts(&mut self, key: &str, parts: &[Part]) {

@@ -8,7 +8,7 @@ use hence_model::explanation::{Explanation, Expression, NoSuchPath, Step, StepKi
 use hence_model::path::{Path, Segment};
 use hence_model::print::json::Json;
 use hence_model::source::Span;
-use hence_model::value::{Builder, List, Map, Value};
+use hence_model::value::{Builder, List, Map, Sink, Value};
 use hence_smartfrog::Compiled;
 
 use super::source::SourceOptions;
@@ -275,28 +275,26 @@ impl Answer<'_> {
 
     fn json_of(&self, subject: Subject) -> String {
         let mut json = Json::compact(Vec::new());
-        let mut reader = self.compiled.reader();
-        match subject {
-            Subject::Entry(found) => reader.send_entry(found, &mut json),
-            Subject::Item(item) => reader.send_cell(item.cell, &mut json),
-            Subject::Operand(operand) => reader.send_cell(operand.cell, &mut json),
-        }
+        self.send(subject, &mut json);
         let bytes = json.finish().expect("a vector takes everything");
-        String::from_utf8(bytes)
-            .expect("JSON is text")
-            .trim_end()
-            .to_owned()
+        let text = String::from_utf8(bytes).expect("JSON is text");
+        text.trim_end().to_owned()
     }
 
     fn owned(&self, subject: Subject) -> Value {
         let mut builder = Builder::default();
-        let mut reader = self.compiled.reader();
-        match subject {
-            Subject::Entry(found) => reader.send_entry(found, &mut builder),
-            Subject::Item(item) => reader.send_cell(item.cell, &mut builder),
-            Subject::Operand(operand) => reader.send_cell(operand.cell, &mut builder),
-        }
+        self.send(subject, &mut builder);
         builder.finish().unwrap_or(Value::Null)
+    }
+
+    fn send(&self, subject: Subject, sink: &mut impl Sink) {
+        let unit = &self.compiled.unit;
+        let cell = match subject {
+            Subject::Entry(found) => return self.compiled.reader().send_entry(found, sink),
+            Subject::Item(item) => item.cell,
+            Subject::Operand(operand) => operand.cell,
+        };
+        unit.literals.send(&unit.sources, cell, sink);
     }
 
     fn location(&self, span: Span) -> String {

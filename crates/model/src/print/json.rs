@@ -84,12 +84,6 @@ impl<W: Write> Sink for Json<W> {
         }
         self.after = After::Value;
         match event {
-            Event::Null => self.out.text("null"),
-            Event::Bool(true) => self.out.text("true"),
-            Event::Bool(false) => self.out.text("false"),
-            Event::Integer(integer) => self.out.integer(integer),
-            Event::Float(float) => self.out.float(float),
-            Event::Text(text) => self.out.quoted(text),
             Event::Reference(text) => {
                 self.out.text(if self.pretty {
                     "{ \"$ref\": "
@@ -109,7 +103,7 @@ impl<W: Write> Sink for Json<W> {
             }
             Event::MapStart => self.open(b'{'),
             Event::ListStart => self.open(b'['),
-            Event::MapEnd | Event::ListEnd => {}
+            scalar => self.out.scalar(scalar),
         }
     }
 

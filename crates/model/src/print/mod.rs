@@ -5,6 +5,8 @@ pub mod yaml;
 
 use std::io::{self, Write};
 
+use crate::value::Event;
+
 /// Text on its way out. It is written in large pieces; a failed write is remembered, and what comes
 /// after it goes nowhere.
 pub struct Output<W: Write> {
@@ -106,6 +108,20 @@ impl<W: Write> Output<W> {
     /// Adds any other number: the shortest text that reads as the same number, and never as a whole one.
     pub fn float(&mut self, float: f64) {
         self.text(&format!("{float:?}"));
+    }
+
+    /// Adds a scalar as JSON and YAML write it.
+    #[inline]
+    pub fn scalar(&mut self, scalar: Event<'_>) {
+        match scalar {
+            Event::Null => self.text("null"),
+            Event::Bool(true) => self.text("true"),
+            Event::Bool(false) => self.text("false"),
+            Event::Integer(integer) => self.integer(integer),
+            Event::Float(float) => self.float(float),
+            Event::Text(text) => self.quoted(text),
+            _ => unreachable!("neither a container nor a reference is a scalar here"),
+        }
     }
 
     /// How many bytes were printed.

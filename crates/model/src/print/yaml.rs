@@ -119,14 +119,8 @@ impl<W: Write> Sink for Yaml<W> {
         }
         self.after = After::Value;
         match event {
-            Event::Null => self.out.text("null"),
-            Event::Bool(true) => self.out.text("true"),
-            Event::Bool(false) => self.out.text("false"),
-            Event::Integer(integer) => self.out.integer(integer),
-            Event::Float(float) => self.out.float(float),
-            Event::Text(text) => self.out.quoted(text),
             Event::Reference(text) => self.out.text(text),
-            _ => unreachable!("containers and keys were handled above"),
+            scalar => self.out.scalar(scalar),
         }
     }
 
