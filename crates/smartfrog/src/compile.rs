@@ -114,11 +114,11 @@ pub fn compile<R: Recorder>(
         options.semantics.dialect(),
         &mut evaluator,
     );
-    let mut root = evaluator.root;
+    let mut root = evaluator.blocks.root;
     if links == Links::Later && !unit.has_errors() {
         root = forward::resolve(&mut evaluator, &mut unit);
     }
-    finish(unit, evaluator.store, root, file, options)
+    finish(unit, evaluator.blocks.store, root, file, options)
 }
 
 /// Takes the configuration out of the specification (27), if nothing is wrong with it.

@@ -5,16 +5,17 @@
 //! keep the names and the rules of the paper. [`crate::definitional`] has the same rules word for word,
 //! and random specifications compare the two.
 
-use hence_model::cell::{Cell, Child, Item};
+use hence_model::cell::{Cell, Child};
 use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::source::{FileId, Span};
-use hence_model::store::{BlockId, END, Found, Inclusion, Store, View};
+use hence_model::store::{BlockId, END, Found, Inclusion, View};
 use hence_model::symbol::Symbol;
 use hence_model::trace::{Link, Recorder};
 use hence_model::unit::Unit;
 use rustc_hash::FxHashSet;
 
 use crate::lexer::Keyword;
+use crate::nesting::Nesting;
 use crate::parser::{Handler, Part};
 use crate::tree::{Expression, span_of};
 
@@ -49,27 +50,11 @@ pub(crate) struct LateLink {
 
 /// Evaluates what the parser reads.
 pub struct Evaluator<R: Recorder> {
-    pub(crate) store: Store<R>,
-    pub(crate) root: BlockId,
+    pub(crate) blocks: Nesting<R>,
     pub(crate) late: Vec<LateLink>,
     links: Links,
     /// The blocks that have links to be followed later, at any depth.
     pub(crate) awaiting: FxHashSet<BlockId>,
-    /// The block whose body is being read: the namespace.
-    namespace: BlockId,
-    open: Vec<Open>,
-    /// The names of the order constraints that the present body has given so far.
-    order: Vec<Item>,
-}
-
-/// An `extends` whose end has not been read.
-struct Open {
-    /// The namespace in which it stands: its prototypes are looked up from there.
-    namespace: BlockId,
-    /// The block that it makes.
-    block: BlockId,
-    /// The order constraints of the body around it.
-    order: Vec<Item>,
 }
 
 /// Where a reference leads.
@@ -82,17 +67,11 @@ pub(crate) struct Resolved {
 impl<R: Recorder> Evaluator<R> {
     /// An evaluator that has read nothing.
     pub fn new(links: Links) -> Self {
-        let mut store = Store::default();
-        let root = store.open(None);
         Self {
-            store,
-            root,
+            blocks: Nesting::new(),
             late: Vec::new(),
             links,
             awaiting: FxHashSet::default(),
-            namespace: root,
-            open: Vec::new(),
-            order: Vec::new(),
         }
     }
 
@@ -102,15 +81,15 @@ impl<R: Recorder> Evaluator<R> {
     /// This is the walk of `bind` (13): err2 if the parent does not exist, err1 if it is not a store.
     fn locate(&mut self, unit: &mut Unit, target: &[Part]) -> Option<(BlockId, Symbol)> {
         let (last, parents) = target.split_last().expect("a left side has a name");
-        let mut block = self.namespace;
+        let mut block = self.blocks.namespace;
         for (i, part) in parents.iter().enumerate() {
             let view = View { block, time: END };
-            let Some(found) = self.store.find(view, part.name) else {
+            let Some(found) = self.blocks.store.find(view, part.name) else {
                 let diagnostic = self.parent_missing(unit, block, target, i);
                 unit.report(diagnostic);
                 return None;
             };
-            let cell = self.store.entry(found.entry).cell;
+            let cell = self.blocks.store.entry(found.entry).cell;
             block = match cell.child() {
                 Some(Child::Own(own) | Child::Edit(own)) if found.time == END => own,
                 Some(_) => self.edit(unit, block, found, *part),
@@ -128,18 +107,19 @@ impl<R: Recorder> Evaluator<R> {
     /// Continues a block that is inherited or linked.
     fn edit(&mut self, unit: &Unit, block: BlockId, found: Found, part: Part) -> BlockId {
         let view = self.seen_now(found).expect("only blocks are continued");
-        let origin = self.store.recorder.written(part.span.start);
-        let edit = self.store.open(Some(block));
+        let origin = self.blocks.store.recorder.written(part.span.start);
+        let edit = self.blocks.store.open(Some(block));
         self.inherit(edit, view, Inclusion::Version, origin);
-        self.store.close(edit);
-        self.store
+        self.blocks.store.close(edit);
+        self.blocks
+            .store
             .put(&unit.literals, block, part.name, Cell::edit(edit), origin);
         edit
     }
 
     /// Copies every attribute of a block (17).
     fn inherit(&mut self, block: BlockId, view: View, why: Inclusion, origin: R::Origin) {
-        self.store.include(block, view, why, origin);
+        self.blocks.store.include(block, view, why, origin);
         if self.awaiting.contains(&view.block) {
             self.awaits(block);
         }
@@ -151,14 +131,14 @@ impl<R: Recorder> Evaluator<R> {
         while let Some(inner) = block
             && self.awaiting.insert(inner)
         {
-            block = self.store.parent(inner);
+            block = self.blocks.store.parent(inner);
         }
     }
 
     /// The block that an entry has, fixed as it is now.
     fn seen_now(&self, found: Found) -> Option<View> {
-        let view = self.store.child(found)?;
-        let time = view.time.min(self.store.now());
+        let view = self.blocks.store.child(found)?;
+        let time = view.time.min(self.blocks.store.now());
         Some(View { time, ..view })
     }
 
@@ -168,9 +148,9 @@ impl<R: Recorder> Evaluator<R> {
         let mut found = None;
         for part in reference {
             if let Some(found) = found {
-                view = self.store.child(found)?;
+                view = self.blocks.store.child(found)?;
             }
-            found = Some(self.store.find(view, part.name)?);
+            found = Some(self.blocks.store.find(view, part.name)?);
         }
         found
     }
@@ -183,19 +163,19 @@ impl<R: Recorder> Evaluator<R> {
             if let Some(found) = self.find(level, reference) {
                 return Some(Resolved { level, found });
             }
-            level = self.store.parent(level)?;
+            level = self.blocks.store.parent(level)?;
         }
     }
 
     /// The value that a reference leads to, and where it comes from.
     fn linked(&mut self, from: BlockId, to: &Resolved, reference: &[Part]) -> (Cell, R::Origin) {
         let cell = match self.seen_now(to.found) {
-            Some(view) => Cell::shared(self.store.share(view)),
-            None => self.store.entry(to.found.entry).cell,
+            Some(view) => Cell::shared(self.blocks.store.share(view)),
+            None => self.blocks.store.entry(to.found.entry).cell,
         };
-        let time = self.store.now();
+        let time = self.blocks.store.now();
         let level = to.level;
-        let origin = self.store.recorder.link(|| Link {
+        let origin = self.blocks.store.recorder.link(|| Link {
             span: span_of(reference),
             from,
             level,
@@ -207,11 +187,7 @@ impl<R: Recorder> Evaluator<R> {
 
     /// The block that a prototype names, as it is now: the test of `inherit` (18), err4.
     fn prototype_view(&mut self, unit: &mut Unit, reference: &[Part]) -> Option<View> {
-        let from = self
-            .open
-            .last()
-            .expect("a prototype is inside `extends`")
-            .namespace;
+        let from = self.blocks.innermost().namespace;
         let Some(resolved) = self.resolve(from, reference) else {
             let diagnostic = self.unresolved(unit, from, reference, PROTOTYPE_MISSING);
             unit.report(diagnostic);
@@ -220,7 +196,7 @@ impl<R: Recorder> Evaluator<R> {
         if let Some(view) = self.seen_now(resolved.found) {
             return Some(view);
         }
-        let cell = self.store.entry(resolved.found.entry).cell;
+        let cell = self.blocks.store.entry(resolved.found.entry).cell;
         if cell == POISON {
             return None;
         }
@@ -238,8 +214,10 @@ impl<R: Recorder> Handler for Evaluator<R> {
     /// A basic value is bound (24, BV).
     fn literal(&mut self, unit: &mut Unit, target: &[Part], cell: Cell, span: Span) {
         if let Some((block, name)) = self.locate(unit, target) {
-            let origin = self.store.recorder.written(span.start);
-            self.store.put(&unit.literals, block, name, cell, origin);
+            let origin = self.blocks.store.recorder.written(span.start);
+            self.blocks
+                .store
+                .put(&unit.literals, block, name, cell, origin);
         }
     }
 
@@ -251,20 +229,28 @@ impl<R: Recorder> Handler for Evaluator<R> {
                     parts: reference.to_vec(),
                 });
                 let cell = Cell::late(self.late.len() as u32 - 1);
-                (cell, self.store.recorder.written(reference[0].span.start))
+                (
+                    cell,
+                    self.blocks.store.recorder.written(reference[0].span.start),
+                )
             }
-            Links::AtOnce => match self.resolve(self.namespace, reference) {
-                Some(resolved) => self.linked(self.namespace, &resolved, reference),
+            Links::AtOnce => match self.resolve(self.blocks.namespace, reference) {
+                Some(resolved) => self.linked(self.blocks.namespace, &resolved, reference),
                 None => {
-                    let from = self.namespace;
+                    let from = self.blocks.namespace;
                     let diagnostic = self.unresolved(unit, from, reference, UNRESOLVED_REFERENCE);
                     unit.report(diagnostic);
-                    (POISON, self.store.recorder.written(reference[0].span.start))
+                    (
+                        POISON,
+                        self.blocks.store.recorder.written(reference[0].span.start),
+                    )
                 }
             },
         };
         if let Some((block, name)) = self.locate(unit, target) {
-            self.store.put(&unit.literals, block, name, cell, origin);
+            self.blocks
+                .store
+                .put(&unit.literals, block, name, cell, origin);
             if self.links == Links::Later {
                 self.awaits(block);
             }
@@ -275,82 +261,47 @@ impl<R: Recorder> Handler for Evaluator<R> {
     fn open(&mut self, unit: &mut Unit, target: &[Part], span: Span) {
         let located = self.locate(unit, target);
         // A block without a place is still read, for what else is wrong.
-        let parent = located.map_or(self.namespace, |(parent, _)| parent);
-        let block = self.store.open(Some(parent));
+        let around = located.map_or(self.blocks.namespace, |(parent, _)| parent);
+        let block = self.blocks.enter(around);
         if let Some((parent, name)) = located {
-            let origin = self.store.recorder.written(span.start);
-            self.store
-                .put(&unit.literals, parent, name, Cell::own(block), origin);
+            let store = &mut self.blocks.store;
+            let origin = store.recorder.written(span.start);
+            store.put(&unit.literals, parent, name, Cell::own(block), origin);
         }
-        self.open.push(Open {
-            namespace: self.namespace,
-            block,
-            order: std::mem::take(&mut self.order),
-        });
     }
 
     /// All of the prototype's attributes are copied (17, 18), those of later prototypes over those of
     /// earlier ones (23).
     fn prototype(&mut self, unit: &mut Unit, reference: &[Part]) {
         if let Some(view) = self.prototype_view(unit, reference) {
-            let block = self
-                .open
-                .last()
-                .expect("a prototype is inside `extends`")
-                .block;
-            let origin = self.store.recorder.written(reference[0].span.start);
+            let block = self.blocks.innermost().block;
+            let origin = self.blocks.store.recorder.written(reference[0].span.start);
             self.inherit(block, view, Inclusion::Prototype, origin);
         }
     }
 
-    /// A body is evaluated in the namespace of the block that it is part of (23, 26).
     fn body(&mut self, _: &mut Unit, span: Span) {
-        let open = self.open.last().expect("a body is inside `extends`");
-        self.namespace = open.block;
-        if !self.store.is_after_include(open.block) {
-            let origin = self.store.recorder.written(span.start);
-            self.store
-                .mark(open.block, Symbol::BODY, Cell::NULL, origin);
-        }
+        self.blocks.body(span);
     }
 
     fn end_body(&mut self, _: &mut Unit, _: Span) {
-        self.order.clear();
-        self.namespace = self
-            .open
-            .last()
-            .expect("a body is inside `extends`")
-            .namespace;
+        self.blocks.end_body();
     }
 
     fn close(&mut self, _: &mut Unit) {
-        let open = self.open.pop().expect("an end follows its beginning");
-        self.order = open.order;
-        self.store.close(open.block);
+        self.blocks.close();
     }
 
-    /// The constraints are one attribute of the block: those of one body add up, and replace what was
-    /// inherited.
     fn order(&mut self, unit: &mut Unit, names: &[Part], _: Span) {
-        constrain(
-            unit,
-            &mut self.store,
-            self.namespace,
-            &mut self.order,
-            names,
-        );
+        self.blocks.order(unit, names);
     }
 
     fn include(&mut self, _: &mut Unit, _: FileId, span: Span) {
-        let origin = self.store.recorder.written(span.start);
-        self.store
-            .mark(self.namespace, Symbol::FILE, Cell::bool(true), origin);
+        self.blocks.include(span);
     }
 
     fn end_include(&mut self, _: &mut Unit) {
-        let origin = self.store.recorder.written(0);
-        self.store
-            .mark(self.namespace, Symbol::FILE, Cell::NULL, origin);
+        self.blocks.end_include();
     }
 
     fn expression(&mut self, _: &mut Unit, _: &[Part], _: Expression) {
@@ -364,24 +315,6 @@ impl<R: Recorder> Handler for Evaluator<R> {
     fn modifier(&mut self, _: &mut Unit, _: Keyword) {
         unreachable!("the core language has no modifiers");
     }
-}
-
-/// Adds order constraints to those that a body has given so far, and puts them all.
-pub(crate) fn constrain<R: Recorder>(
-    unit: &mut Unit,
-    store: &mut Store<R>,
-    block: BlockId,
-    order: &mut Vec<Item>,
-    names: &[Part],
-) {
-    for part in names.windows(2).flatten() {
-        let cell = unit.literals.reference(part.span);
-        let at = part.span.start;
-        order.push(Item { cell, at });
-    }
-    let cell = unit.literals.list(order);
-    let origin = store.recorder.written(names[0].span.start);
-    store.put(&unit.literals, block, Symbol::ORDER, cell, origin);
 }
 
 /// What to say when something is wrong.
@@ -398,7 +331,7 @@ impl<R: Recorder> Evaluator<R> {
         let message = format!("`{path}` cannot be placed: there is no `{parent}` here");
         let mut diagnostic = Diagnostic::error(PARENT_MISSING, message)
             .at(part.span)
-            .path(self.path(unit, self.namespace));
+            .path(self.path(unit, self.blocks.namespace));
         let names = self.names(unit, View { block, time: END });
         let name = unit.symbols.name(&unit.sources, part.name);
         if let Some(&(near, at)) = nearest(name, &names) {
@@ -406,7 +339,7 @@ impl<R: Recorder> Evaluator<R> {
                 .label(at, "a similar name is defined here")
                 .help(format!("did you mean `{near}`?"));
         }
-        if let (0, Some(outer)) = (at, self.resolve(self.namespace, &target[..1]))
+        if let (0, Some(outer)) = (at, self.resolve(self.blocks.namespace, &target[..1]))
             && let Some(place) = self.place(unit, outer.found)
         {
             let what = "this one is further out, where a left side is not looked for";
@@ -428,7 +361,7 @@ impl<R: Recorder> Evaluator<R> {
         let message = format!("`{path}` cannot be placed: `{parent}` is not a block");
         let mut diagnostic = Diagnostic::error(PARENT_NOT_BLOCK, message)
             .at(target[at].span)
-            .path(self.path(unit, self.namespace));
+            .path(self.path(unit, self.blocks.namespace));
         if let Some(place) = self.place(unit, found) {
             let what = format!("`{parent}` gets its value here");
             diagnostic = diagnostic.label(place, what);
@@ -441,7 +374,7 @@ impl<R: Recorder> Evaluator<R> {
         let message = format!("`{name}` cannot be extended: it is not a block");
         let mut diagnostic = Diagnostic::error(PROTOTYPE_NOT_BLOCK, message)
             .at(span_of(reference))
-            .path(self.path(unit, self.namespace));
+            .path(self.path(unit, self.blocks.namespace));
         if let Some(place) = self.place(unit, found) {
             let what = format!("`{name}` gets its value here");
             diagnostic = diagnostic.label(place, what);
@@ -478,14 +411,14 @@ impl<R: Recorder> Evaluator<R> {
             if let Some((n, found)) = partly.next() {
                 let known = text(unit, &reference[..n]);
                 let missing = unit.symbols.name(&unit.sources, reference[n].name);
-                let what = match self.store.child(found) {
+                let what = match self.blocks.store.child(found) {
                     Some(_) => format!("this `{known}` has no `{missing}`"),
                     None => format!("this `{known}` is not a block"),
                 };
                 if let Some(place) = self.place(unit, found) {
                     diagnostic = diagnostic.label(place, what);
                 }
-                if let Some(view) = self.store.child(found) {
+                if let Some(view) = self.blocks.store.child(found) {
                     let names = self.names(unit, view);
                     if let Some((near, _)) = nearest(missing, &names) {
                         return diagnostic.help(format!("did you mean `{known}:{near}`?"));
@@ -493,7 +426,7 @@ impl<R: Recorder> Evaluator<R> {
                 }
                 return diagnostic;
             }
-            level = self.store.parent(block);
+            level = self.blocks.store.parent(block);
         }
         let mut level = Some(from);
         while let Some(block) = level {
@@ -508,7 +441,7 @@ impl<R: Recorder> Evaluator<R> {
                     .label(at, "a similar name is defined here")
                     .help(format!("did you mean `{near}{rest}`?"));
             }
-            level = self.store.parent(block);
+            level = self.blocks.store.parent(block);
         }
         let help = match self.links {
             _ if code == PROTOTYPE_MISSING => "a prototype must be defined above its first use",
@@ -525,17 +458,17 @@ impl<R: Recorder> Evaluator<R> {
     pub(crate) fn path(&self, unit: &Unit, block: BlockId) -> String {
         let mut names = Vec::new();
         let mut inner = block;
-        while let Some(outer) = self.store.parent(inner) {
+        while let Some(outer) = self.blocks.store.parent(inner) {
             let view = View {
                 block: outer,
                 time: END,
             };
-            let entry = self.store.log(view).find(|&entry| {
-                let cell = self.store.entry(entry).cell;
+            let entry = self.blocks.store.log(view).find(|&entry| {
+                let cell = self.blocks.store.entry(entry).cell;
                 matches!(cell.child(), Some(Child::Own(b) | Child::Edit(b)) if b == inner)
             });
             if let Some(entry) = entry {
-                let key = self.store.entry(entry).key;
+                let key = self.blocks.store.entry(entry).key;
                 names.push(unit.symbols.name(&unit.sources, key));
             }
             inner = outer;
@@ -552,9 +485,9 @@ impl<R: Recorder> Evaluator<R> {
         while let Some(view) = views.pop()
             && names.len() < 10_000
         {
-            for entry in self.store.log(view).take(10_000) {
-                let line = self.store.entry(entry);
-                match self.store.included(entry) {
+            for entry in self.blocks.store.log(view).take(10_000) {
+                let line = self.blocks.store.entry(entry);
+                match self.blocks.store.included(entry) {
                     Some(included) if views.len() < 1_000 => views.push(included),
                     Some(_) => {}
                     None if !line.key.is_name() => {}
@@ -574,9 +507,10 @@ impl<R: Recorder> Evaluator<R> {
     /// Where the value of an entry is written: the name before it.
     fn place(&self, unit: &Unit, found: Found) -> Option<Span> {
         let at = self
+            .blocks
             .store
             .recorder
-            .place(self.store.entry(found.entry).origin)?;
+            .place(self.blocks.store.entry(found.entry).origin)?;
         Some(name_before(unit, at))
     }
 }

@@ -34,11 +34,11 @@ pub(crate) const MOST_LINES: usize = 20_000_000;
 /// Follows the links in `sfConfig`. Returns the root in which they are followed.
 pub(crate) fn resolve<R: Recorder>(evaluator: &mut Evaluator<R>, unit: &mut Unit) -> BlockId {
     let Some(name) = unit.symbols.get(&unit.sources, "sfConfig") else {
-        return evaluator.root;
+        return evaluator.blocks.root;
     };
-    let time = evaluator.store.now();
+    let time = evaluator.blocks.store.now();
     let root = View {
-        block: evaluator.root,
+        block: evaluator.blocks.root,
         time,
     };
     let mut pass = Pass {
@@ -120,7 +120,12 @@ struct Pass<'a, R: Recorder> {
 impl<R: Recorder> Pass<'_, R> {
     /// Resolves what the root has under `name`. Tasks that wait for others stand below them.
     fn run(&mut self, root: FrameId, name: Symbol) {
-        let Some(found) = self.evaluator.store.find(self.frames[root.0].view, name) else {
+        let Some(found) = self
+            .evaluator
+            .blocks
+            .store
+            .find(self.frames[root.0].view, name)
+        else {
             return;
         };
         let mut tasks = vec![Task::Block(root, vec![(name, found)])];
@@ -135,17 +140,20 @@ impl<R: Recorder> Pass<'_, R> {
     /// Goes through the entries of a block, in order.
     fn block(&mut self, frame: FrameId, mut rest: Vec<(Symbol, Found)>, tasks: &mut Vec<Task>) {
         let Some((name, found)) = rest.pop() else {
-            self.evaluator.store.close(self.frames[frame.0].block);
+            self.evaluator
+                .blocks
+                .store
+                .close(self.frames[frame.0].block);
             self.frames[frame.0].progress = Progress::Done;
             return;
         };
         tasks.push(Task::Block(frame, rest));
-        let cell = self.evaluator.store.entry(found.entry).cell;
+        let cell = self.evaluator.blocks.store.entry(found.entry).cell;
         if let Some(link) = cell.as_late() {
             if cell != POISON {
                 tasks.push(Task::Link(frame, name, link));
             }
-        } else if let Some(view) = self.evaluator.store.child(found)
+        } else if let Some(view) = self.evaluator.blocks.store.child(found)
             && self.evaluator.awaiting.contains(&view.block)
         {
             let inner = self.child(frame, name, view);
@@ -160,7 +168,7 @@ impl<R: Recorder> Pass<'_, R> {
 
     fn begin(&mut self, frame: FrameId, tasks: &mut Vec<Task>) {
         self.frames[frame.0].progress = Progress::UnderWay;
-        let store = &self.evaluator.store;
+        let store = &self.evaluator.blocks.store;
         let Some(lines) = lines(store, self.frames[frame.0].view, MOST_LINES) else {
             return self.too_large();
         };
@@ -245,7 +253,7 @@ impl<R: Recorder> Pass<'_, R> {
         }
         let from = self.frames[frame.0].block;
         let level = level.map_or(from, |level| self.frames[level.0].block);
-        let store = &mut self.evaluator.store;
+        let store = &mut self.evaluator.blocks.store;
         let cell = match target {
             Target::Value(cell) => cell,
             Target::Block(inner) => {
@@ -290,11 +298,11 @@ impl<R: Recorder> Pass<'_, R> {
                 Target::Value(_) => return Ok(None),
             };
             let view = self.frames[frame.0].view;
-            let Some(found) = self.evaluator.store.find(view, part.name) else {
+            let Some(found) = self.evaluator.blocks.store.find(view, part.name) else {
                 return Ok(None);
             };
-            let cell = self.evaluator.store.entry(found.entry).cell;
-            target = match self.evaluator.store.child(found) {
+            let cell = self.evaluator.blocks.store.entry(found.entry).cell;
+            target = match self.evaluator.blocks.store.child(found) {
                 Some(view) => Target::Block(self.child(frame, part.name, view)),
                 None => match cell.as_late() {
                     Some(link) if cell != POISON => match self.links.get(&(frame, part.name)) {
@@ -314,7 +322,7 @@ impl<R: Recorder> Pass<'_, R> {
         let outer = parent.map(|parent| self.frames[parent.0].block);
         // A block without links needs no new version of itself.
         let block = if self.evaluator.awaiting.contains(&view.block) || parent.is_none() {
-            let store = &mut self.evaluator.store;
+            let store = &mut self.evaluator.blocks.store;
             let block = store.open(outer);
             let origin = store.recorder.written(0);
             store.include(block, view, Inclusion::Version, origin);
@@ -344,10 +352,11 @@ impl<R: Recorder> Pass<'_, R> {
         let frame = self.frame(view, Some(parent));
         self.children.insert((parent, name), frame);
         if self.awaits(frame) {
-            let origin = self.evaluator.store.recorder.written(0);
+            let origin = self.evaluator.blocks.store.recorder.written(0);
             let cell = Cell::edit(self.frames[frame.0].block);
             let around = self.frames[parent.0].block;
             self.evaluator
+                .blocks
                 .store
                 .put(&self.unit.literals, around, name, cell, origin);
         }
@@ -407,26 +416,26 @@ impl<R: Recorder> Evaluator<R> {
         // An inherited link may well be met again in another place.
         let mut seen = vec![(found.entry, around.clone())];
         loop {
-            let cell = self.store.entry(found.entry).cell;
+            let cell = self.blocks.store.entry(found.entry).cell;
             let link = match cell.as_late() {
                 Some(_) if cell == POISON => return None,
                 Some(link) => link,
                 None => {
-                    let Some(view) = self.store.child(found) else {
+                    let Some(view) = self.blocks.store.child(found) else {
                         break;
                     };
-                    let time = view.time.min(self.store.now());
+                    let time = view.time.min(self.blocks.store.now());
                     return Some(View { time, ..view });
                 }
             };
             let parts = &self.late[link as usize].parts;
             let step = around.iter().enumerate().find_map(|(i, &view)| {
                 let mut inside = vec![view];
-                let mut found = self.store.find(view, parts[0].name)?;
+                let mut found = self.blocks.store.find(view, parts[0].name)?;
                 for part in &parts[1..] {
-                    let view = self.store.child(found)?;
+                    let view = self.blocks.store.child(found)?;
                     inside.push(view);
-                    found = self.store.find(view, part.name)?;
+                    found = self.blocks.store.find(view, part.name)?;
                 }
                 inside.reverse();
                 inside.extend_from_slice(&around[i + 1..]);
@@ -464,17 +473,17 @@ impl<R: Recorder> Evaluator<R> {
         let mut outer = Some(level);
         while let Some(block) = outer {
             namespaces.push(View { block, time: END });
-            outer = self.store.parent(block);
+            outer = self.blocks.store.parent(block);
         }
         let mut view = namespaces[0];
         for part in &reference[..reference.len() - 1] {
-            let found = self.store.find(view, part.name)?;
-            view = match self.store.entry(found.entry).cell.child()? {
+            let found = self.blocks.store.find(view, part.name)?;
+            view = match self.blocks.store.entry(found.entry).cell.child()? {
                 Child::Own(block) | Child::Edit(block) => View {
                     block,
                     time: found.time,
                 },
-                Child::Shared(id) => self.store.view(id),
+                Child::Shared(id) => self.blocks.store.view(id),
             };
             namespaces.insert(0, view);
         }

@@ -21,5 +21,6 @@ pub mod tree;
 pub mod written;
 
 mod compile;
+mod nesting;
 
 pub use compile::{Compiled, Options, Semantics, compile, compile_file};

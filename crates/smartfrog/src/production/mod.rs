@@ -46,14 +46,14 @@ pub(crate) fn compile<R: Recorder>(
         Dialect::Production,
         &mut specification,
     );
-    let mut root = specification.root;
+    let mut root = specification.blocks.root;
     if !unit.has_errors() {
         types::resolve(&mut specification, unit);
     }
     if !unit.has_errors() {
         root = values::resolve(&mut specification, unit);
     }
-    (specification.store, root)
+    (specification.blocks.store, root)
 }
 
 /// The files that come with the production distribution, for specifications that include them: what is

@@ -56,20 +56,21 @@ impl<R: Recorder> Pass<'_, R> {
         let mut open = vec![frame];
         while let Some(frame) = open.pop() {
             let view = self.version(frame);
-            let Some(lines) = lines(&self.specification.store, view, MOST_LINES) else {
+            let Some(lines) = lines(&self.specification.blocks.store, view, MOST_LINES) else {
                 return self.too_large();
             };
             for found in &lines {
-                let line = self.specification.store.entry(found.entry);
+                let line = self.specification.blocks.store.entry(found.entry);
                 if line.key == Symbol::PLACE
                     && let Some(number) = line.cell.as_late()
                 {
                     pending.push((frame, number));
                 }
             }
-            for (name, found) in hence_model::replay::last_words(&self.specification.store, &lines)
+            for (name, found) in
+                hence_model::replay::last_words(&self.specification.blocks.store, &lines)
             {
-                let Some(inner) = self.specification.store.child(found) else {
+                let Some(inner) = self.specification.blocks.store.child(found) else {
                     continue;
                 };
                 if self.specification.unfinished.contains(&inner.block)
@@ -98,7 +99,7 @@ impl<R: Recorder> Pass<'_, R> {
         let (last, parents) = target.split_last().expect("a path has a last part");
         let mut around = frame;
         for (i, part) in parents.iter().enumerate() {
-            let store = &self.specification.store;
+            let store = &self.specification.blocks.store;
             let found = store
                 .find(self.version(around), part.name)
                 .ok_or(Trouble::Missing(i))?;
@@ -115,12 +116,13 @@ impl<R: Recorder> Pass<'_, R> {
         let cell = match cell.child() {
             Some(Child::Own(block) | Child::Edit(block)) => {
                 let view = View { block, time: END };
-                Cell::shared(self.specification.store.share(view))
+                Cell::shared(self.specification.blocks.store.share(view))
             }
             _ => cell,
         };
         let block = self.frames[around.0].block;
         self.specification
+            .blocks
             .store
             .put(&self.unit.literals, block, last.name, cell, origin);
         let mut changed = Some(around);
@@ -129,7 +131,7 @@ impl<R: Recorder> Pass<'_, R> {
             changed = self.frames[frame.0].parent;
         }
         if let Some(Child::Shared(view)) = cell.child() {
-            let view = self.specification.store.view(view);
+            let view = self.specification.blocks.store.view(view);
             if self.specification.unfinished.contains(&view.block) {
                 let placed = self.child(around, last.name, view);
                 self.collect(placed, inner);

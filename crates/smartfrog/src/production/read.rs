@@ -1,15 +1,16 @@
 //! Statements to blocks. Nothing is looked up: links, expressions, prototypes and placements are kept
 //! as they are written.
 
-use hence_model::cell::{Cell, Item};
+use hence_model::cell::Cell;
 use hence_model::source::{FileId, Span};
-use hence_model::store::{BlockId, Store, ViewId};
+use hence_model::store::{BlockId, ViewId};
 use hence_model::symbol::Symbol;
 use hence_model::trace::Recorder;
 use hence_model::unit::Unit;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::lexer::Keyword;
+use crate::nesting::Nesting;
 use crate::parser::{Handler, Part};
 use crate::tree::{
     Expression, Extends, Prototype as Extended, Reference, Statement, Value, span_of,
@@ -17,8 +18,7 @@ use crate::tree::{
 
 /// What was read.
 pub(crate) struct Specification<R: Recorder> {
-    pub store: Store<R>,
-    pub root: BlockId,
+    pub blocks: Nesting<R>,
     /// What cells that are computed later stand for.
     pub late: Vec<Late<R>>,
     /// The prototypes of a block, in the order written.
@@ -27,9 +27,6 @@ pub(crate) struct Specification<R: Recorder> {
     pub children: FxHashMap<BlockId, Vec<BlockId>>,
     /// Blocks in which something is to be placed or computed, at any depth.
     pub unfinished: FxHashSet<BlockId>,
-    namespace: BlockId,
-    open: Vec<Open>,
-    order: Vec<Item>,
 }
 
 /// Something to be computed or placed later.
@@ -54,26 +51,14 @@ pub(crate) struct Prototype {
     pub view: ViewId,
 }
 
-struct Open {
-    namespace: BlockId,
-    block: BlockId,
-    order: Vec<Item>,
-}
-
 impl<R: Recorder> Specification<R> {
     pub fn new() -> Self {
-        let mut store = Store::default();
-        let root = store.open(None);
         Self {
-            store,
-            root,
+            blocks: Nesting::new(),
             late: Vec::new(),
             prototypes: FxHashMap::default(),
             children: FxHashMap::default(),
             unfinished: FxHashSet::default(),
-            namespace: root,
-            open: Vec::new(),
-            order: Vec::new(),
         }
     }
 
@@ -85,9 +70,10 @@ impl<R: Recorder> Specification<R> {
 
     /// Puts a value under a name, or keeps it for later if the left side is a path.
     fn bind(&mut self, unit: &Unit, target: &[Part], cell: Cell, origin: R::Origin) {
-        let namespace = self.namespace;
+        let namespace = self.blocks.namespace;
         if let [only] = target {
-            self.store
+            self.blocks
+                .store
                 .put(&unit.literals, namespace, only.name, cell, origin);
             return;
         }
@@ -97,7 +83,9 @@ impl<R: Recorder> Specification<R> {
             cell,
             origin,
         }));
-        self.store.mark(namespace, Symbol::PLACE, cell, origin);
+        self.blocks
+            .store
+            .mark(namespace, Symbol::PLACE, cell, origin);
         self.is_unfinished(namespace);
     }
 
@@ -106,7 +94,7 @@ impl<R: Recorder> Specification<R> {
         while let Some(inner) = block
             && self.unfinished.insert(inner)
         {
-            block = self.store.parent(inner);
+            block = self.blocks.store.parent(inner);
         }
     }
 
@@ -129,15 +117,9 @@ impl<R: Recorder> Specification<R> {
     }
 
     fn enter(&mut self) -> BlockId {
-        let namespace = self.namespace;
-        let block = self.store.open(Some(namespace));
-        self.children.entry(namespace).or_default().push(block);
-        let order = std::mem::take(&mut self.order);
-        self.open.push(Open {
-            namespace,
-            block,
-            order,
-        });
+        let around = self.blocks.namespace;
+        let block = self.blocks.enter(around);
+        self.children.entry(around).or_default().push(block);
         block
     }
 
@@ -158,7 +140,7 @@ impl<R: Recorder> Specification<R> {
                 }
                 Value::Extends(extends) => {
                     let block = self.component(unit, extends);
-                    let origin = self.store.recorder.written(extends.span.start);
+                    let origin = self.blocks.store.recorder.written(extends.span.start);
                     self.bind(unit, &assignment.target, Cell::own(block), origin);
                 }
             },
@@ -168,7 +150,7 @@ impl<R: Recorder> Specification<R> {
 
 impl<R: Recorder> Handler for Specification<R> {
     fn literal(&mut self, unit: &mut Unit, target: &[Part], cell: Cell, span: Span) {
-        let origin = self.store.recorder.written(span.start);
+        let origin = self.blocks.store.recorder.written(span.start);
         self.bind(unit, target, cell, origin);
     }
 
@@ -183,11 +165,11 @@ impl<R: Recorder> Handler for Specification<R> {
     }
 
     fn expression(&mut self, unit: &mut Unit, target: &[Part], value: Expression) {
-        let origin = self.store.recorder.written(value.span().start);
+        let origin = self.blocks.store.recorder.written(value.span().start);
         let cell = match &value {
             Expression::Component(extends) => Cell::own(self.component(unit, extends)),
             _ => {
-                self.is_unfinished(self.namespace);
+                self.is_unfinished(self.blocks.namespace);
                 self.late(Late::Value(value))
             }
         };
@@ -195,70 +177,43 @@ impl<R: Recorder> Handler for Specification<R> {
     }
 
     fn open(&mut self, unit: &mut Unit, target: &[Part], span: Span) {
-        let origin = self.store.recorder.written(span.start);
-        let around = self.namespace;
         let block = self.enter();
-        self.namespace = around;
+        let origin = self.blocks.store.recorder.written(span.start);
         self.bind(unit, target, Cell::own(block), origin);
     }
 
     fn prototype(&mut self, _: &mut Unit, reference: &[Part]) {
-        let block = self
-            .open
-            .last()
-            .expect("a prototype is inside `extends`")
-            .block;
-        let origin = self.store.recorder.written(reference[0].span.start);
-        let view = self.store.include_later(block, origin);
+        let block = self.blocks.innermost().block;
+        let store = &mut self.blocks.store;
+        let origin = store.recorder.written(reference[0].span.start);
+        let view = store.include_later(block, origin);
         let parts = reference.to_vec();
         let prototypes = self.prototypes.entry(block).or_default();
         prototypes.push(Prototype { parts, view });
     }
 
     fn body(&mut self, _: &mut Unit, span: Span) {
-        let block = self.open.last().expect("a body is inside `extends`").block;
-        self.namespace = block;
-        if !self.store.is_after_include(block) {
-            let origin = self.store.recorder.written(span.start);
-            self.store.mark(block, Symbol::BODY, Cell::NULL, origin);
-        }
+        self.blocks.body(span);
     }
 
     fn end_body(&mut self, _: &mut Unit, _: Span) {
-        self.order.clear();
-        self.namespace = self
-            .open
-            .last()
-            .expect("a body is inside `extends`")
-            .namespace;
+        self.blocks.end_body();
     }
 
     fn close(&mut self, _: &mut Unit) {
-        let open = self.open.pop().expect("an end follows its beginning");
-        self.order = open.order;
-        self.store.close(open.block);
+        self.blocks.close();
     }
 
     fn order(&mut self, unit: &mut Unit, names: &[Part], _: Span) {
-        crate::evaluate::constrain(
-            unit,
-            &mut self.store,
-            self.namespace,
-            &mut self.order,
-            names,
-        );
+        self.blocks.order(unit, names);
     }
 
     fn include(&mut self, _: &mut Unit, _: FileId, span: Span) {
-        let origin = self.store.recorder.written(span.start);
-        self.store
-            .mark(self.namespace, Symbol::FILE, Cell::bool(true), origin);
+        self.blocks.include(span);
     }
 
     fn end_include(&mut self, _: &mut Unit) {
-        let origin = self.store.recorder.written(0);
-        self.store
-            .mark(self.namespace, Symbol::FILE, Cell::NULL, origin);
+        self.blocks.end_include();
     }
 
     fn tags(&mut self, _: &mut Unit, _: &[Part]) {}

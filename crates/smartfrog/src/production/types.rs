@@ -56,7 +56,7 @@ enum Trouble {
 
 /// Resolves the prototypes of all blocks.
 pub(crate) fn resolve<R: Recorder>(specification: &mut Specification<R>, unit: &mut Unit) {
-    let root = specification.root;
+    let root = specification.blocks.root;
     let mut pass = Pass {
         specification,
         unit,
@@ -97,7 +97,7 @@ impl<R: Recorder> Pass<'_, R> {
                 let progress = self.progress.entry(block).or_default();
                 (progress.whole, progress.done) = (false, true);
                 let view = View { block, time: END };
-                let store = &self.specification.store;
+                let store = &self.specification.blocks.store;
                 let class = self.class.and_then(|class| store.find(view, class));
                 if class.is_some() {
                     self.specification.is_unfinished(block);
@@ -111,7 +111,7 @@ impl<R: Recorder> Pass<'_, R> {
         let (Task::Own(block) | Task::Whole(block)) = task;
         let progress = self.progress.get(&block).copied().unwrap_or_default();
         // The block around it may inherit what its prototypes are looked for in.
-        if let Some(around) = self.specification.store.parent(block)
+        if let Some(around) = self.specification.blocks.store.parent(block)
             && self.is_open(around)
         {
             return self.begin(Task::Own(around));
@@ -155,7 +155,10 @@ impl<R: Recorder> Pass<'_, R> {
                 if target.whole {
                     cycle(self.unit, &prototype.parts);
                 } else if target.done {
-                    self.specification.store.set_view(prototype.view, view);
+                    self.specification
+                        .blocks
+                        .store
+                        .set_view(prototype.view, view);
                     if self.specification.unfinished.contains(&view.block) {
                         self.specification.is_unfinished(block);
                     }
@@ -172,7 +175,7 @@ impl<R: Recorder> Pass<'_, R> {
     /// The block that a prototype names.
     fn find(&self, from: BlockId, parts: &[Part]) -> Result<View, Trouble> {
         let specification = &*self.specification;
-        let store = &specification.store;
+        let store = &specification.blocks.store;
         let live = |block| View { block, time: END };
         // The blocks around the place that has been reached, innermost last.
         let mut around = vec![live(from)];
@@ -275,7 +278,7 @@ fn report<R: Recorder>(
         Trouble::NotABlock(found) => {
             let message = format!("`{name}` cannot be extended: it is not a component");
             let diagnostic = Diagnostic::error(PROTOTYPE_NOT_BLOCK, message).at(span_of(parts));
-            let store = &specification.store;
+            let store = &specification.blocks.store;
             let place = store.recorder.place(store.entry(found.entry).origin);
             match place {
                 Some(at) => {

@@ -37,7 +37,7 @@ pub(crate) fn resolve<R: Recorder>(
     unit: &mut Unit,
 ) -> BlockId {
     let root = View {
-        block: specification.root,
+        block: specification.blocks.root,
         time: END,
     };
     let mut pass = Pass {
@@ -178,7 +178,7 @@ pub(super) struct Pass<'a, R: Recorder> {
 impl<R: Recorder> Pass<'_, R> {
     fn run(&mut self, root: FrameId, name: Symbol) {
         let view = self.version(root);
-        let Some(found) = self.specification.store.find(view, name) else {
+        let Some(found) = self.specification.blocks.store.find(view, name) else {
             return;
         };
         self.tasks.push(Task::Block(root, vec![(name, found)]));
@@ -209,7 +209,7 @@ impl<R: Recorder> Pass<'_, R> {
     }
 
     pub fn frame(&mut self, view: View, parent: Option<FrameId>) -> FrameId {
-        let store = &mut self.specification.store;
+        let store = &mut self.specification.blocks.store;
         let block = store.open(parent.map(|parent| self.frames[parent.0].block));
         let origin = store.recorder.written(0);
         store.include(block, view, Inclusion::Version, origin);
@@ -231,7 +231,7 @@ impl<R: Recorder> Pass<'_, R> {
         self.children.insert((parent, name), frame);
         let cell = Cell::edit(self.frames[frame.0].block);
         let around = self.frames[parent.0].block;
-        let store = &mut self.specification.store;
+        let store = &mut self.specification.blocks.store;
         let origin = store.recorder.written(0);
         store.put(&self.unit.literals, around, name, cell, origin);
         frame
@@ -239,7 +239,10 @@ impl<R: Recorder> Pass<'_, R> {
 
     fn block(&mut self, frame: FrameId, mut rest: Vec<(Symbol, Found)>) {
         let Some((name, found)) = rest.pop() else {
-            self.specification.store.close(self.frames[frame.0].block);
+            self.specification
+                .blocks
+                .store
+                .close(self.frames[frame.0].block);
             self.frames[frame.0].progress = Progress::Done;
             return;
         };
@@ -249,7 +252,7 @@ impl<R: Recorder> Pass<'_, R> {
             Some(ValueState::UnderWay) => return self.cycle(frame, name),
             None => {}
         }
-        let store = &self.specification.store;
+        let store = &self.specification.blocks.store;
         let cell = store.entry(found.entry).cell;
         if let Some(number) = cell.as_late() {
             if cell != POISON {
@@ -288,12 +291,12 @@ impl<R: Recorder> Pass<'_, R> {
 
     fn is_function(&self, view: View) -> bool {
         self.class
-            .is_some_and(|class| self.specification.store.find(view, class).is_some())
+            .is_some_and(|class| self.specification.blocks.store.find(view, class).is_some())
     }
 
     fn begin_block(&mut self, frame: FrameId) {
         self.frames[frame.0].progress = Progress::UnderWay;
-        let store = &self.specification.store;
+        let store = &self.specification.blocks.store;
         let Some(lines) = lines(store, self.version(frame), MOST_LINES) else {
             return self.too_large();
         };
@@ -340,7 +343,7 @@ impl<R: Recorder> Pass<'_, R> {
             Err(trouble) => {
                 let span = span.unwrap_or_else(|| self.place_of(frame, name));
                 self.report(frame, name, trouble, span);
-                let origin = self.specification.store.recorder.written(span.start);
+                let origin = self.specification.blocks.store.recorder.written(span.start);
                 let cell = POISON;
                 self.settle(
                     frame,
@@ -353,7 +356,7 @@ impl<R: Recorder> Pass<'_, R> {
     }
 
     fn place_of(&self, frame: FrameId, name: Symbol) -> Span {
-        let store = &self.specification.store;
+        let store = &self.specification.blocks.store;
         let found = store.find(self.frames[frame.0].view, name);
         let at = found.and_then(|found| store.recorder.place(store.entry(found.entry).origin));
         at.map_or(Span::at(0), |at| self.unit.sources.character(at))
@@ -362,7 +365,7 @@ impl<R: Recorder> Pass<'_, R> {
     fn settle(&mut self, frame: FrameId, name: Symbol, target: Target<R>, span: Option<Span>) {
         self.values.insert((frame, name), ValueState::Done(target));
         let block = self.frames[frame.0].block;
-        let store = &mut self.specification.store;
+        let store = &mut self.specification.blocks.store;
         let (cell, origin) = match target {
             Target::Value(valued) => (valued.cell, valued.origin),
             Target::Block(inner, link) => {
@@ -389,7 +392,7 @@ impl<R: Recorder> Pass<'_, R> {
         let valued = match expression {
             Expression::Literal(cell, span) => Valued {
                 cell: *cell,
-                origin: self.specification.store.recorder.written(span.start),
+                origin: self.specification.blocks.store.recorder.written(span.start),
             },
             Expression::ToBeDefined(span) => return Err(Trouble::ToBeDefined(*span)),
             Expression::Call(..) => return Err(Trouble::Lazy),
@@ -497,7 +500,7 @@ impl<R: Recorder> Pass<'_, R> {
         cell: Cell,
         operands: &[(Valued<R>, Role)],
     ) -> Valued<R> {
-        let recorder = &mut self.specification.store.recorder;
+        let recorder = &mut self.specification.blocks.store.recorder;
         let operands: Vec<Operand<R::Origin>> = operands
             .iter()
             .map(|(value, role)| Operand {
@@ -549,6 +552,7 @@ impl<R: Recorder> Pass<'_, R> {
             cell: self.unit.literals.made_reference(&text),
             origin: self
                 .specification
+                .blocks
                 .store
                 .recorder
                 .written(expression.span().start),
@@ -635,7 +639,7 @@ impl<R: Recorder> Pass<'_, R> {
             }
         }
         let (from, level) = (self.frames[frame.0].block, self.frames[level.0].block);
-        let recorder = &mut self.specification.store.recorder;
+        let recorder = &mut self.specification.blocks.store.recorder;
         let origin = recorder.link(|| Link {
             span: reference.span,
             from,
@@ -656,7 +660,7 @@ impl<R: Recorder> Pass<'_, R> {
             Some(ValueState::UnderWay) => return Err(Trouble::Cycle),
             None => {}
         }
-        let store = &self.specification.store;
+        let store = &self.specification.blocks.store;
         let Some(found) = store.find(self.version(frame), name) else {
             return Ok(None);
         };
@@ -677,7 +681,7 @@ impl<R: Recorder> Pass<'_, R> {
 
     /// A component that extends a function: its attributes are the arguments.
     fn function(&mut self, frame: FrameId) -> Result<Target<R>, Trouble> {
-        let store = &self.specification.store;
+        let store = &self.specification.blocks.store;
         let Some(lines) = lines(store, self.version(frame), MOST_LINES) else {
             return Err(Trouble::Reported);
         };
@@ -740,7 +744,12 @@ impl<R: Recorder> Pass<'_, R> {
         let text = format!("LAZY APPLY {{ sfFunctionClass \"{class}\"; }}");
         Valued {
             cell: self.unit.literals.made_reference(&text),
-            origin: self.specification.store.recorder.written(place.start),
+            origin: self
+                .specification
+                .blocks
+                .store
+                .recorder
+                .written(place.start),
         }
     }
 
