@@ -87,7 +87,7 @@ fn reference(
 
 impl Keyword {
     /// Whether it is a part of a reference by itself.
-    fn is_whole_part(self) -> bool {
+    pub(crate) fn is_whole_part(self) -> bool {
         matches!(
             self,
             Keyword::Root | Keyword::Parent | Keyword::This | Keyword::Process
