@@ -304,7 +304,9 @@ impl Walk<'_, '_> {
     fn crosses(&self, view: View, key: Symbol, found: Found) -> bool {
         let store = self.reader.store;
         let is_value = store.child(found).is_none();
-        if !self.marks.includes && !self.marks.late && !(self.marks.blocks && is_value) {
+        let marks = &self.marks;
+        let may_touch = marks.includes || marks.late || (marks.blocks && is_value);
+        if !may_touch {
             return false;
         }
         let candidates = candidates(store, view, key);
