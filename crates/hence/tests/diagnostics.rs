@@ -90,6 +90,21 @@ fn the_examples_of_a_page_show_the_mistake_and_then_none() {
     }
 }
 
+#[test]
+fn the_examples_of_the_language_compile() {
+    let page = fs::read_to_string(workspace().join("docs/smartfrog.md")).unwrap();
+    for example in examples(&page) {
+        let compiled = compile_text(&example);
+        let raised: Vec<&str> = compiled
+            .unit
+            .diagnostics
+            .iter()
+            .map(|d| d.code.name)
+            .collect();
+        assert!(raised.is_empty(), "{raised:?} in {}", example.text);
+    }
+}
+
 struct Example {
     semantics: Semantics,
     text: String,

@@ -1,11 +1,11 @@
 //! Where something is defined, read back from the logs: all definitions of a name, the target of a link,
 //! the origin of a list's element.
 
-use crate::cell::{Cell, Content, Item};
+use crate::cell::{Cell, Child, Content, Item};
 use crate::replay::Reader;
 use crate::store::{EntryId, Found, Store, View};
 use crate::symbol::Symbol;
-use crate::trace::{Link, Node, Operand, Origin, Source, Trace};
+use crate::trace::{Link, Node, Operand, Origin, Recorder, Source, Trace};
 
 /// How many definitions of one name are looked at: the winner, and what lost.
 const CANDIDATES: usize = 32;
@@ -21,6 +21,23 @@ pub(crate) struct Candidate {
     pub edges: Vec<EntryId>,
     /// Where in each log it stands, outermost first: its own entry last.
     pub position: Vec<EntryId>,
+}
+
+/// The one of several definitions whose way is that of the first. What was computed stands in the block
+/// for which it was, and came the way of what it was computed from.
+pub(crate) fn way<'c>(store: &Store<Trace>, candidates: &'c [Candidate]) -> &'c Candidate {
+    let (winner, others) = candidates.split_first().expect("something was found");
+    let line = |candidate: &Candidate| store.entry(candidate.found.entry);
+    let place = |candidate: &Candidate| store.recorder.place(line(candidate).origin);
+    let is_computed = line(winner).cell.as_late().is_none();
+    let is_value = line(winner).cell.child().is_none();
+    let source = others.iter().find(|other| {
+        let cell = line(other).cell;
+        let is_function =
+            is_value && matches!(cell.child(), Some(Child::Own(_) | Child::Shared(_)));
+        (cell.as_late().is_some() || is_function) && place(other) == place(winner)
+    });
+    source.filter(|_| is_computed).unwrap_or(winner)
 }
 
 /// All definitions of a name that a view sees, the one that counts first.

@@ -5,7 +5,7 @@
 //! the value stands or falls with). What lost is there too, with the rule that beat it.
 
 use crate::cell::{Cell, Child, Content};
-use crate::definitions::{Candidate, Element, candidates, element};
+use crate::definitions::{Candidate, Element, candidates, element, way};
 use crate::explanation::{
     Dependence, Explanation, Expression, Lost, NoSuchPath, Role, Rule, Step, StepKind, Subject,
 };
@@ -14,7 +14,9 @@ use crate::replay::Reader;
 use crate::source::Span;
 use crate::store::{EntryId, Found, Inclusion, View};
 use crate::symbol::Symbol;
-use crate::trace::{Link, Node, Operand, Operation, Origin, Role as OperandRole, Source, Trace};
+use crate::trace::{
+    Link, Node, Operand, Operation, Origin, Recorder, Role as OperandRole, Source, Trace,
+};
 
 /// How many steps an expression or a chain of links may have in one answer.
 const STEPS: usize = 10_000;
@@ -27,6 +29,8 @@ pub struct Explainer<'a, 'r> {
     reader: &'r mut Reader<'a, Trace>,
     /// The stretch of the literal, reference or keyword that is written at an offset.
     extent: &'r dyn Fn(u32) -> Span,
+    /// Whether what is written at an offset is put into a block from outside of it.
+    is_placed: &'r dyn Fn(u32) -> bool,
 }
 
 #[derive(Default)]
@@ -61,8 +65,16 @@ impl Answer {
 
 impl<'a, 'r> Explainer<'a, 'r> {
     /// An explainer of what `reader` reads.
-    pub fn new(reader: &'r mut Reader<'a, Trace>, extent: &'r dyn Fn(u32) -> Span) -> Self {
-        Self { reader, extent }
+    pub fn new(
+        reader: &'r mut Reader<'a, Trace>,
+        extent: &'r dyn Fn(u32) -> Span,
+        is_placed: &'r dyn Fn(u32) -> bool,
+    ) -> Self {
+        Self {
+            reader,
+            extent,
+            is_placed,
+        }
     }
 
     /// Explains the value at a path below `entry`, the name under which the root has the configuration.
@@ -74,7 +86,9 @@ impl<'a, 'r> Explainer<'a, 'r> {
     ) -> Result<Explanation, NoSuchPath> {
         let mut answer = Answer::default();
         let mut view = root;
+        // The path as far as it is known: as text, for the steps, and as it is.
         let mut known = String::new();
+        let mut taken = Path::default();
         let mut keys = vec![Segment::Key(self.name(entry).to_owned())];
         keys.extend(path.0.iter().cloned());
         let mut subject = None;
@@ -109,29 +123,34 @@ impl<'a, 'r> Explainer<'a, 'r> {
                 (&Segment::Index(index), _) => self.item(subject, index),
             };
             let Some(found) = found else {
-                let inside = match subject {
-                    Some(Subject::Entry(found)) => self.reader.store.child(found),
-                    Some(_) => None,
-                    None => Some(root),
+                let names = match subject {
+                    Some(subject) => self.names_inside(subject),
+                    None => self.names(root),
                 };
-                return Err(NoSuchPath {
-                    known: Path(path.0[..i.saturating_sub(1)].to_vec()),
-                    names: inside.map_or(Vec::new(), |view| self.names(view)),
-                });
+                let known = taken;
+                return Err(NoSuchPath { known, names });
             };
             if i > 0 {
-                known = match segment {
+                let segment = match (segment, found) {
+                    (Segment::Key(name), Subject::Entry(_)) => Segment::Key(name.clone()),
+                    (Segment::Key(number), _) => {
+                        Segment::Index(number.parse().expect("an element has a number"))
+                    }
+                    (Segment::Index(index), _) => Segment::Index(*index),
+                };
+                known = match &segment {
                     Segment::Key(name) => joined(&known, name),
                     Segment::Index(index) => format!("{known}[{index}]"),
                 };
+                taken.0.push(segment);
             }
             subject = Some(found);
         }
         let value = subject.expect("the configuration itself was found");
-        let expression = self.value(&mut answer, value, path);
+        let expression = self.value(&mut answer, value, known);
         if let Some(last) = answer.steps.last_mut()
             && last.kind == StepKind::Written
-            && self.is_placed(view, value)
+            && (self.is_placed)(last.span.start)
         {
             last.kind = StepKind::Placed;
         }
@@ -145,7 +164,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
         answer.depends.reverse();
         answer.depends.retain(|dependence| seen.insert(*dependence));
         Ok(Explanation {
-            path: path.clone(),
+            path: taken,
             value,
             place,
             steps: answer.steps,
@@ -167,20 +186,31 @@ impl<'a, 'r> Explainer<'a, 'r> {
         keys.map(|key| self.name(key).to_owned()).collect()
     }
 
-    /// Whether a value stands in a block's own log although the block only continues another.
-    fn is_placed(&self, view: View, value: Subject) -> bool {
-        let store = self.reader.store;
-        let Subject::Entry(found) = value else {
-            return false;
+    /// What there is inside a value: names, or the first elements.
+    fn names_inside(&mut self, subject: Subject) -> Vec<String> {
+        let inside = match subject {
+            Subject::Entry(found) => self.reader.store.child(found),
+            _ => None,
         };
-        let origin = store.entry(found.entry).origin;
-        if !matches!(store.recorder.source(origin), Source::Written(_)) {
-            return false;
+        if let Some(view) = inside {
+            return self.names(view);
         }
-        let oldest_include = store.includes(view).last();
-        let is_version = oldest_include
-            .is_some_and(|(include, _)| store.inclusion(include) == Inclusion::Version);
-        is_version && store.log(view).any(|entry| entry == found.entry)
+        let literals = self.reader.literals;
+        match self.cell(subject).content(literals) {
+            Content::List(items) => {
+                let count = literals.items(items).len();
+                (0..count).map(|index| format!("[{index}]")).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn cell(&self, subject: Subject) -> Cell {
+        match subject {
+            Subject::Entry(found) => self.reader.store.entry(found.entry).cell,
+            Subject::Item(item) => item.cell,
+            Subject::Operand(operand) => operand.cell,
+        }
     }
 
     /// An element of a list. If the list was computed from its elements, so was the element.
@@ -224,12 +254,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
         let winner = candidates.first()?.clone();
         let path = joined(around, self.name(key));
         self.lose(answer, &candidates, rest);
-        for &edge in &winner.edges {
-            self.edge(answer, edge, &path);
-        }
-        for &entry in &winner.position {
-            self.files(answer, entry, &path);
-        }
+        self.cross(answer, &candidates, &path);
         let cell = self.reader.store.entry(winner.found.entry).cell;
         let origin = self.reader.store.entry(winner.found.entry).origin;
         match self.reader.store.recorder.source(origin) {
@@ -287,12 +312,18 @@ impl<'a, 'r> Explainer<'a, 'r> {
     fn lose(&mut self, answer: &mut Answer, candidates: &[Candidate], rest: &[Segment]) {
         let store = self.reader.store;
         let winner = &candidates[0];
+        let place = |candidate: &Candidate| {
+            let entry = store.entry(candidate.found.entry);
+            store.recorder.place(entry.origin)
+        };
         let mut continued = false;
         for (i, candidate) in candidates.iter().enumerate() {
             let cell = store.entry(candidate.found.entry).cell;
             let is_continued =
                 std::mem::replace(&mut continued, matches!(cell.child(), Some(Child::Edit(_))));
-            if i == 0 || is_continued || cell.as_late().is_some() {
+            // What was computed is no other definition than what it was computed from.
+            let is_winner = place(candidate) == place(winner);
+            if i == 0 || is_continued || is_winner || cell.as_late().is_some() {
                 continue;
             }
             let rule = self.rule(winner, candidate);
@@ -350,12 +381,27 @@ impl<'a, 'r> Explainer<'a, 'r> {
             let edge = candidate.edges.get(parted);
             edge.map(|&edge| store.inclusion(edge) == Inclusion::Version)
         };
+        let origin = store.entry(winner.found.entry).origin;
+        let at = store.recorder.place(origin);
+        let is_placed = at.is_some_and(|at| (self.is_placed)(at));
         match (is_version(winner), is_version(loser)) {
+            (None, _) if is_placed => Rule::Placement,
             (None, Some(true)) => Rule::Placement,
             (None, Some(false)) => Rule::OwnOverInherited,
             (None, None) => Rule::Later,
             (Some(_), None) => Rule::LaterPrototype,
             (Some(_), Some(_)) => Rule::LaterPrototype,
+        }
+    }
+
+    /// Takes note of the prototypes and files through which the definition that counts came.
+    fn cross(&mut self, answer: &mut Answer, candidates: &[Candidate], path: &str) {
+        let way = way(self.reader.store, candidates).clone();
+        for &edge in &way.edges {
+            self.edge(answer, edge, path);
+        }
+        for &entry in &way.position {
+            self.files(answer, entry, path);
         }
     }
 
@@ -373,25 +419,27 @@ impl<'a, 'r> Explainer<'a, 'r> {
         self.span(store.recorder.source(store.entry(edge).origin))
     }
 
-    /// Takes note of the `#include`s that an entry came through: the marks before it in its log that
-    /// have not ended.
+    /// Takes note of the `#include`s that an entry came through: the marks before it, in whatever log,
+    /// that have not ended.
     fn files(&mut self, answer: &mut Answer, entry: EntryId, path: &str) {
         let store = self.reader.store;
         let mut ended = 0;
-        let mut before = store.before(entry);
-        while let Some(earlier) = before {
-            let line = store.entry(earlier);
-            if line.key == Symbol::FILE {
-                if line.cell == Cell::NULL {
-                    ended += 1;
-                } else if ended > 0 {
-                    ended -= 1;
-                } else {
-                    let span = self.span(store.recorder.source(line.origin));
+        for earlier in (0..entry.0).rev() {
+            let line = store.entry(EntryId(earlier));
+            if line.key != Symbol::FILE {
+                continue;
+            }
+            if line.cell == Cell::NULL {
+                ended += 1;
+            } else if ended > 0 {
+                ended -= 1;
+            } else {
+                let span = self.span(store.recorder.source(line.origin));
+                let is_known = |step: &Step| step.kind == StepKind::Include && step.span == span;
+                if !answer.steps.iter().any(is_known) {
                     answer.add(StepKind::Include, Role::Include, span, path.to_owned());
                 }
             }
-            before = store.before(earlier);
         }
     }
 
@@ -408,8 +456,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
     }
 
     /// Follows the last part of the way: from the value at a path to where it is written.
-    fn value(&mut self, answer: &mut Answer, value: Subject, path: &Path) -> Expression {
-        let path = path.to_string();
+    fn value(&mut self, answer: &mut Answer, value: Subject, path: String) -> Expression {
         match value {
             Subject::Item(item) => {
                 self.step(answer, StepKind::Written, Role::Value, item.at, path);
@@ -422,7 +469,14 @@ impl<'a, 'r> Explainer<'a, 'r> {
             Subject::Entry(found) => {
                 let origin = self.reader.store.entry(found.entry).origin;
                 if self.reader.store.child(found).is_some() {
-                    let span = self.span(self.reader.store.recorder.source(origin));
+                    // A block that was placed into is still where it was defined.
+                    let mut steps = answer.steps.iter().rev();
+                    let defined =
+                        steps.find(|step| step.kind == StepKind::Block && step.path == path);
+                    let span = match defined {
+                        Some(step) => step.span,
+                        None => self.span(self.reader.store.recorder.source(origin)),
+                    };
                     return Expression {
                         operator: None,
                         value,
@@ -438,11 +492,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
     /// The elements of a list that is written out are literals of their own.
     fn elements(&self, answer: &mut Answer, value: Subject, role: Role) {
         let literals = self.reader.literals;
-        let mut pending = vec![match value {
-            Subject::Entry(found) => self.reader.store.entry(found.entry).cell,
-            Subject::Item(item) => item.cell,
-            Subject::Operand(operand) => operand.cell,
-        }];
+        let mut pending = vec![self.cell(value)];
         while let Some(cell) = pending.pop() {
             if let Content::List(items) = cell.content(literals) {
                 for item in literals.items(items) {
@@ -512,19 +562,21 @@ impl<'a, 'r> Explainer<'a, 'r> {
     ) -> Expression {
         let mut operands = Vec::new();
         if depth < DEEPEST && answer.steps.len() < STEPS {
-            for operand in &operation.operands {
+            // Steps are turned around in the end.
+            for operand in operation.operands.iter().rev() {
                 let role = match operand.role {
                     OperandRole::Operand => Role::Operand,
                     OperandRole::Condition => Role::Condition,
                 };
                 let subject = Subject::Operand(*operand);
-                let path = path.clone();
+                let path = String::new();
                 let control = answer.control;
                 answer.control |= role == Role::Condition;
                 let operand = self.origin(answer, subject, operand.origin, path, depth + 1, role);
                 answer.control = control;
                 operands.push(operand);
             }
+            operands.reverse();
         }
         let span = operation.span;
         let kind = StepKind::Operation(operation.operator);
@@ -584,12 +636,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
             let candidates = self.candidates(view, *last);
             let target = candidates.first()?.clone();
             let name = joined(&around, self.name(*last));
-            for &edge in &target.edges {
-                self.edge(answer, edge, &name);
-            }
-            for &entry in &target.position {
-                self.files(answer, entry, &name);
-            }
+            self.cross(answer, &candidates, &name);
             if store.child(target.found).is_some() {
                 let origin = store.entry(target.found.entry).origin;
                 match store.recorder.source(origin) {

@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::cell::{Cell, Child, Content, Item};
-use crate::definitions::{Element, candidates, element, target};
+use crate::definitions::{Element, candidates, element, target, way};
 use crate::order::constraints;
 use crate::path::Segment;
 use crate::replay::Reader;
@@ -51,6 +51,8 @@ struct Marks {
     includes: bool,
     /// Whether the definition of a block is.
     blocks: bool,
+    /// Whether something to be computed is.
+    late: bool,
 }
 
 impl Marks {
@@ -60,6 +62,7 @@ impl Marks {
             entries: vec![false; store.now() as usize],
             includes: false,
             blocks: false,
+            late: false,
         };
         // Entries between the marks of a file that is included came through it.
         let mut files: Vec<bool> = Vec::new();
@@ -78,13 +81,17 @@ impl Marks {
                 }
                 continue;
             }
+            let is_include = line.key == Symbol::INCLUDE;
+            let inclusion = is_include.then(|| store.inclusion(EntryId(number as u32)));
+            if inclusion == Some(Inclusion::Version) {
+                continue;
+            }
             // A block that is placed into does not depend on what is placed.
             let is_edit = matches!(line.cell.child(), Some(Child::Edit(_)));
             *marked = files.last() == Some(&true) || touched && !is_edit;
-            if *marked && line.key == Symbol::INCLUDE {
-                marks.includes |= store.inclusion(EntryId(number as u32)) == Inclusion::Prototype;
-            }
+            marks.includes |= *marked && is_include;
             marks.blocks |= *marked && line.cell.child().is_some();
+            marks.late |= *marked && line.cell.as_late().is_some();
         }
         marks
     }
@@ -292,17 +299,24 @@ impl Walk<'_, '_> {
         self.marks.entries[found.entry.0 as usize] || self.is_origin_marked(line.origin)
     }
 
-    /// Whether the way to an entry crosses an include that the place touches.
+    /// Whether the place touches the way to an entry: an include that it crosses, or what it was
+    /// computed from.
     fn crosses(&self, view: View, key: Symbol, found: Found) -> bool {
-        if !self.marks.includes {
+        let store = self.reader.store;
+        let is_value = store.child(found).is_none();
+        let marks = &self.marks;
+        let may_touch = marks.includes || marks.late || (marks.blocks && is_value);
+        if !may_touch {
             return false;
         }
-        let candidates = candidates(self.reader.store, view, key);
-        let edges = candidates.first().filter(|first| first.found == found);
-        edges.is_some_and(|winner| {
-            let mut edges = winner.edges.iter();
-            edges.any(|edge| self.marks.entries[edge.0 as usize])
-        })
+        let candidates = candidates(store, view, key);
+        let is_winner = candidates.first().is_some_and(|first| first.found == found);
+        is_winner && {
+            let way = way(store, &candidates);
+            let is_marked = |entry: &EntryId| self.marks.entries[entry.0 as usize];
+            let source = Some(&way.found.entry).filter(|_| way.found.entry != found.entry);
+            way.edges.iter().chain(source).any(is_marked)
+        }
     }
 
     fn is_origin_marked(&mut self, origin: Origin) -> bool {

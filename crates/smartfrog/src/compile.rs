@@ -253,7 +253,8 @@ impl Compiled {
         };
         let name = self.name().ok_or_else(nothing)?;
         let extent = |at| written::extent(&self.unit, at, self.dialect);
-        Explainer::new(&mut self.reader(), &extent).explain(self.root, name, path)
+        let is_placed = |at| written::is_placed(&self.unit, at);
+        Explainer::new(&mut self.reader(), &extent, &is_placed).explain(self.root, name, path)
     }
 
     /// Names every value that depends on what is written in a stretch of source.

@@ -352,13 +352,14 @@ impl<R: Recorder> Pass<'_, R> {
         let frame = self.frame(view, Some(parent));
         self.children.insert((parent, name), frame);
         if self.awaits(frame) {
-            let origin = self.evaluator.blocks.store.recorder.written(0);
             let cell = Cell::edit(self.frames[frame.0].block);
-            let around = self.frames[parent.0].block;
-            self.evaluator
-                .blocks
-                .store
-                .put(&self.unit.literals, around, name, cell, origin);
+            let block = self.frames[parent.0].block;
+            let store = &mut self.evaluator.blocks.store;
+            let origin = match store.find(View { block, time: END }, name) {
+                Some(before) => store.entry(before.entry).origin,
+                None => store.recorder.written(0),
+            };
+            store.put(&self.unit.literals, block, name, cell, origin);
         }
         frame
     }

@@ -57,8 +57,8 @@ struct Check<'a, R: Recorder> {
     compiled: &'a Compiled<R>,
     reader: Reader<'a, R>,
     lint: Lint,
-    /// Entries with constraints, and what has been said of them.
-    told: FxHashSet<(EntryId, Code)>,
+    /// Places of constraints, and what has been said of them.
+    told: FxHashSet<(u32, Code)>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -73,19 +73,22 @@ impl<R: Recorder> Check<'_, R> {
             }
             let layout = self.reader.layout(view);
             self.component(view, &layout, &place);
+            let inside = pending.len();
             for found in layout.found(view.time) {
                 if let Some(child) = self.reader.store.child(found) {
                     let key = self.reader.store.entry(found.entry).key;
                     pending.push((child, Rc::new(Place::In(place.clone(), key))));
                 }
             }
+            // The first is to be looked at next.
+            pending[inside..].reverse();
         }
     }
 
     fn component(&mut self, view: View, layout: &Layout, place: &Place) {
         let constraints = layout.order().map(|entry| {
             let constraints = constraints(&self.reader, entry);
-            self.constraints(layout, view, entry, &constraints);
+            self.constraints(layout, view, &constraints, place);
             constraints
         });
         if self.lint != Lint::Allow {
@@ -99,18 +102,16 @@ impl<R: Recorder> Check<'_, R> {
         &mut self,
         layout: &Layout,
         view: View,
-        entry: EntryId,
         constraints: &[Constraint],
+        place: &Place,
     ) {
         let keys: Vec<Symbol> = layout
             .found(view.time)
             .map(|found| self.reader.store.entry(found.entry).key)
             .collect();
-        if self.told.insert((entry, ORDER_ABSENT)) {
-            self.absent(&keys, constraints);
-        }
+        self.absent(&keys, constraints, place);
         if let Err(cycle) = arrange(keys.into_iter(), constraints)
-            && self.told.insert((entry, ORDER_CYCLE))
+            && self.told.insert((cycle[0].first_at, ORDER_CYCLE))
         {
             let mut names: Vec<&str> = cycle.iter().map(|c| self.name(c.first)).collect();
             names.push(names[0]);
@@ -120,25 +121,29 @@ impl<R: Recorder> Check<'_, R> {
                 let span = self
                     .span(constraint.first_at)
                     .to(self.span(constraint.second_at));
-                diagnostic = diagnostic.label(span, "this is part of the cycle");
+                let (first, second) = (self.name(constraint.first), self.name(constraint.second));
+                diagnostic = diagnostic.label(span, format!("`{first}` before `{second}`"));
             }
-            self.diagnostics
-                .push(diagnostic.help("take one of the constraints out"));
+            let path = place.path(&self.reader);
+            let diagnostic = diagnostic.help("take one of the constraints out");
+            self.diagnostics.push(diagnostic.path(path));
         }
     }
 
-    fn absent(&mut self, keys: &[Symbol], constraints: &[Constraint]) {
+    fn absent(&mut self, keys: &[Symbol], constraints: &[Constraint], place: &Place) {
         let present: FxHashSet<Symbol> = keys.iter().copied().collect();
         for (key, at) in constraints
             .iter()
             .flat_map(|c| [(c.first, c.first_at), (c.second, c.second_at)])
         {
-            if !present.contains(&key) {
-                let message = format!("`{}` is not an attribute of this block", self.name(key));
+            if !present.contains(&key) && self.told.insert((at, ORDER_ABSENT)) {
+                let path = place.path(&self.reader);
+                let message = format!("`{}` is not an attribute of `{path}`", self.name(key));
                 self.diagnostics.push(
                     Diagnostic::warning(ORDER_ABSENT, message)
                         .at(self.span(at))
-                        .help("the constraint is ignored"),
+                        .help("the constraint is ignored")
+                        .path(path),
                 );
             }
         }

@@ -7,7 +7,7 @@ use hence_model::print::Output;
 use hence_model::unit::Unit;
 use hence_model::value::{Event, Sink};
 
-use crate::lexer::{Dialect, Lexer, Token};
+use crate::lexer::{Dialect, Keyword, Lexer, Token};
 
 /// Prints SmartFrog.
 pub struct SmartFrog<W: Write> {
@@ -61,11 +61,7 @@ impl<W: Write> Sink for SmartFrog<W> {
         match event {
             Event::Key(key) => {
                 self.out.line(self.levels);
-                if is_word(key, self.dialect) {
-                    self.out.text(key);
-                } else {
-                    self.out.quoted(key);
-                }
+                print_name(&mut self.out, key, self.dialect);
             }
             Event::MapStart => {
                 self.out.text(" extends {");
@@ -89,7 +85,7 @@ impl<W: Write> Sink for SmartFrog<W> {
             }
             scalar => {
                 self.separate();
-                print_scalar(&mut self.out, scalar);
+                print_scalar(&mut self.out, scalar, self.dialect);
                 self.end_value();
             }
         }
@@ -100,7 +96,14 @@ impl<W: Write> Sink for SmartFrog<W> {
     }
 }
 
-fn print_scalar<W: Write>(out: &mut Output<W>, scalar: Event<'_>) {
+fn print_name<W: Write>(out: &mut Output<W>, name: &str, dialect: Dialect) {
+    match is_word(name, dialect) {
+        true => out.text(name),
+        false => out.quoted(name),
+    }
+}
+
+fn print_scalar<W: Write>(out: &mut Output<W>, scalar: Event<'_>, dialect: Dialect) {
     match scalar {
         Event::Null => out.text("NULL"),
         Event::Bool(true) => out.text("true"),
@@ -109,7 +112,9 @@ fn print_scalar<W: Write>(out: &mut Output<W>, scalar: Event<'_>) {
         Event::Float(float) => out.float(float),
         Event::Text(text) => out.quoted(text),
         // What is left to the run time is written as it is.
-        Event::Reference(text) if is_modified(text) => out.text(text),
+        Event::Reference(text) if dialect == Dialect::Production && is_of_run_time(text) => {
+            out.text(text);
+        }
         Event::Reference(text) => {
             out.text("DATA ");
             out.text(text);
@@ -118,10 +123,20 @@ fn print_scalar<W: Write>(out: &mut Output<W>, scalar: Event<'_>) {
     }
 }
 
-/// Whether a reference begins with a word that keeps it from being followed.
-fn is_modified(text: &str) -> bool {
+/// Whether a reference of the production language begins with a word that leaves it to the run time.
+pub(crate) fn is_of_run_time(text: &str) -> bool {
+    use Keyword::*;
     let word = text.split([' ', '(', ':']).next().unwrap_or("");
-    matches!(word, "LAZY" | "APPLY" | "ASSERT" | "VAR")
+    Keyword::from_text(word).is_some_and(|keyword| {
+        keyword.is_of_run_time() || matches!(keyword, Lazy | Optional | Apply | Assert | Var)
+    })
+}
+
+/// A name as it is written: in quotes if it must be.
+pub(crate) fn name(name: &str, dialect: Dialect) -> String {
+    let mut out = Output::new(Vec::new());
+    print_name(&mut out, name, dialect);
+    text_of(out)
 }
 
 /// Whether a name can be written without quotes. Only the production language has names that cannot.
@@ -135,7 +150,7 @@ fn is_word(name: &str, dialect: Dialect) -> bool {
     token == Token::Word && span.end as usize == name.len()
 }
 
-/// A literal as it is written.
+/// A literal as the production language writes it.
 pub fn literal(unit: &Unit, cell: Cell) -> String {
     let mut printer = SmartFrog {
         out: Output::new(Vec::new()),
@@ -146,6 +161,10 @@ pub fn literal(unit: &Unit, cell: Cell) -> String {
         after_element: false,
     };
     unit.literals.send(&unit.sources, cell, &mut printer);
-    let bytes = printer.out.finish().expect("a vector takes everything");
+    text_of(printer.out)
+}
+
+fn text_of(out: Output<Vec<u8>>) -> String {
+    let bytes = out.finish().expect("a vector takes everything");
     String::from_utf8(bytes).expect("only text was printed")
 }

@@ -94,6 +94,8 @@ pub enum Expression {
     Switch(Vec<(Expression, Expression)>, Span),
     /// `APPLY { … }`, `ASSERT { … }`: kept as data.
     Call(Keyword, Body, Span),
+    /// `LAZY (a + b)`, `LAZY APPLY { … }`: kept as data.
+    Lazy(Box<Expression>, Span),
     /// `(extends P { … })`
     Component(Box<Extends>),
     /// `TBD`
@@ -123,6 +125,7 @@ impl Expression {
             | Expression::If(_, span)
             | Expression::Switch(_, span)
             | Expression::Call(_, _, span)
+            | Expression::Lazy(_, span)
             | Expression::ToBeDefined(span) => *span,
             Expression::Reference(reference) => reference.span,
             Expression::Component(extends) => extends.span,

@@ -52,6 +52,17 @@ pub fn extent(unit: &Unit, at: u32, dialect: Dialect) -> Span {
     }
 }
 
+/// Whether the value at an offset has a path on its left side: `web:port 80;`. Read backwards; a
+/// comment between the two hides it.
+pub fn is_placed(unit: &Unit, at: u32) -> bool {
+    let before = unit.sources.text()[..at as usize].trim_end();
+    let path = match before.strip_suffix('"') {
+        Some(quoted) => quoted.rfind('"').map_or("", |start| &quoted[..start]),
+        None => before.trim_end_matches(|c: char| c.is_alphanumeric() || "_.-+@#~$%^&".contains(c)),
+    };
+    path.trim_end().ends_with(':')
+}
+
 /// The stretch of a reference, with the keywords before it.
 fn reference(
     mut lexer: Lexer,
@@ -87,7 +98,7 @@ fn reference(
 
 impl Keyword {
     /// Whether it is a part of a reference by itself.
-    fn is_whole_part(self) -> bool {
+    pub(crate) fn is_whole_part(self) -> bool {
         matches!(
             self,
             Keyword::Root | Keyword::Parent | Keyword::This | Keyword::Process

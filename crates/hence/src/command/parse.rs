@@ -272,6 +272,11 @@ impl<W: Write> TreePrinter<'_, W> {
                 self.text("keyword", keyword.text());
                 self.statements(body);
             }
+            Expression::Lazy(inner, _) => {
+                self.begin("lazy");
+                self.json.event(Event::Key("expression"));
+                self.expression(inner);
+            }
             Expression::ToBeDefined(_) => self.begin("to-be-defined"),
         }
         self.end(expression.span());

@@ -96,11 +96,11 @@ impl Why {
                 None => "nowhere: it was computed; `--form expression` says how\n".into(),
             },
             (Format::Text, Some(Form::Expression)) => {
-                format!(
-                    "{} = {}\n",
-                    answer.expression(&explanation.expression),
-                    answer.value(explanation.value)
-                )
+                let expression = answer.expression(&explanation.expression);
+                match explanation.expression.operator {
+                    Some(_) => format!("{expression} = {}\n", answer.value(explanation.value)),
+                    None => format!("{expression}\n"),
+                }
             }
             (Format::Text, Some(Form::Dependency)) => answer.dependency(),
         };
@@ -113,7 +113,8 @@ impl Why {
         let explanation = answer.explanation;
         let steps = explanation.steps.iter();
         // That everything is in the configuration goes without saying.
-        let is_telling = |step: &&Step| self.full || step.path != "sfConfig";
+        let is_telling =
+            |step: &&Step| self.full || step.path != "sfConfig" || explanation.path.0.is_empty();
         let steps: Vec<_> = steps
             .filter(|step| self.control || !step.control)
             .filter(is_telling)
@@ -131,7 +132,8 @@ impl Why {
         );
         if steps.len() > shown {
             let more = steps.len() - shown;
-            let _ = writeln!(text, "({more} more steps: --full)");
+            let steps = if more == 1 { "step" } else { "steps" };
+            let _ = writeln!(text, "({more} more {steps}: --full)");
         }
         if !explanation.lost.is_empty() {
             text.push_str("\nlost to it:\n");
@@ -224,7 +226,7 @@ impl Answer<'_> {
             Some(StepKind::Operation(_)) => {
                 let span = explanation.expression.span;
                 let expression = self.expression(&explanation.expression);
-                format!("= {expression}, computed at {}", self.location(span))
+                format!("computed at {} as {expression}", self.location(span))
             }
             first => {
                 let word = match first {
@@ -255,12 +257,25 @@ impl Answer<'_> {
             StepKind::Include => format!("`{path}` came through this file"),
             StepKind::Operation(operator) => format!("computed by `{operator}`"),
             StepKind::Order => "its place follows this".into(),
-            StepKind::Link { passed, .. } if passed.is_empty() => {
-                format!("`{path}` is a link to it")
-            }
             StepKind::Link { passed, .. } => {
-                let first = self.location(passed[0]);
-                format!("`{path}` is a link to it; the nearer one at {first} does not fit")
+                // An operand has no name.
+                let link = match path.as_str() {
+                    "" => "a link to it".to_owned(),
+                    path => format!("`{path}` is a link to it"),
+                };
+                let name = self
+                    .source(step.span)
+                    .split(':')
+                    .next()
+                    .unwrap_or("")
+                    .trim();
+                match passed.first() {
+                    None => link,
+                    Some(&nearer) => {
+                        let nearer = self.location(nearer);
+                        format!("{link}; the nearer `{name}` at {nearer} does not fit")
+                    }
+                }
             }
         }
     }
@@ -320,8 +335,13 @@ impl Answer<'_> {
             .collect();
         match (operator, operands.as_slice()) {
             ("[ ]", elements) => format!("[{}]", elements.join(", ")),
-            ("!", [operand]) => format!("! {operand}"),
-            ("IF", [condition, value]) => format!("{value} as {condition}"),
+            ("!", [operand]) => format!("!{operand}"),
+            // If none of the conditions holds, there is no value behind them.
+            ("IF" | "SWITCH", [.., condition, value])
+                if condition == "true" || operator == "IF" =>
+            {
+                format!("IF {condition} THEN {value}")
+            }
             (word, operands) if word.starts_with(char::is_alphabetic) => {
                 format!("{word}({})", operands.join(", "))
             }

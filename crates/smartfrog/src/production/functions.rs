@@ -72,9 +72,8 @@ pub(crate) fn operate(operator: Operator, operands: &[Plain]) -> Result<Plain, S
             number(a, b, "*", i64::checked_mul, |a, b| a * b)
         }),
         (Minus, [a, b]) => number(a, b, "-", i64::checked_sub, |a, b| a - b),
-        (Divide, [_, Plain::Integer(0)]) => Err("a number cannot be divided by 0".into()),
+        (Divide | Remainder, [_, b]) if is_zero(b) => Err("a number cannot be divided by 0".into()),
         (Divide, [a, b]) => number(a, b, "/", i64::checked_div, |a, b| a / b),
-        (Remainder, [_, Plain::Integer(0)]) => Err("a number cannot be divided by 0".into()),
         (Remainder, [Plain::Integer(a), Plain::Integer(b)]) => match a.checked_rem(*b) {
             Some(rest) => Ok(Plain::Integer(rest)),
             None => Err("the result of `%` is out of range".into()),
@@ -83,16 +82,16 @@ pub(crate) fn operate(operator: Operator, operands: &[Plain]) -> Result<Plain, S
         (Concatenate, _) => fold(operands, |a, b| Ok(Plain::Text(a.text() + &b.text()))),
         (Append, _) => Ok(Plain::Vector(operands.iter().flat_map(elements).collect())),
         (And, _) => fold(operands, |a, b| {
-            Ok(Plain::Bool(truth(a, "&&")? && truth(b, "&&")?))
+            Ok(Plain::Bool(truth(a, "&&")? & truth(b, "&&")?))
         }),
         (Or, _) => fold(operands, |a, b| {
-            Ok(Plain::Bool(truth(a, "||")? || truth(b, "||")?))
+            Ok(Plain::Bool(truth(a, "||")? | truth(b, "||")?))
         }),
         (Xor, _) => fold(operands, |a, b| {
             Ok(Plain::Bool(truth(a, "x|")? != truth(b, "x|")?))
         }),
         (Implies, _) => fold(operands, |a, b| {
-            Ok(Plain::Bool(!truth(a, "->")? || truth(b, "->")?))
+            Ok(Plain::Bool(!truth(a, "->")? | truth(b, "->")?))
         }),
         (Not, [a]) => Ok(Plain::Bool(!truth(a, "!")?)),
         (Equal, [a, b]) => Ok(Plain::Bool(a == b)),
@@ -107,6 +106,10 @@ pub(crate) fn operate(operator: Operator, operands: &[Plain]) -> Result<Plain, S
             operands.len()
         )),
     }
+}
+
+fn is_zero(value: &Plain) -> bool {
+    matches!(value, Plain::Integer(0)) || matches!(value, Plain::Float(float) if *float == 0.0)
 }
 
 /// The elements of a vector; anything else has none.
@@ -124,7 +127,7 @@ fn fold(
 ) -> Result<Plain, String> {
     let (first, rest) = operands
         .split_first()
-        .ok_or("there is nothing to compute from")?;
+        .ok_or("there are no arguments to compute from")?;
     rest.iter()
         .try_fold(first.clone(), |value, next| both(&value, next))
 }
@@ -147,7 +150,7 @@ fn number(
     }
     match real(float(a)?, float(b)?) {
         result if result.is_finite() => Ok(Plain::Float(result)),
-        _ => Err(format!("the result of `{operator}` is not a number")),
+        _ => Err(format!("the result of `{operator}` is out of range")),
     }
 }
 
@@ -217,7 +220,8 @@ pub(crate) fn apply(
         let found = arguments.iter().find(|(name, _)| *name == wanted);
         found.map(|(_, value)| value.clone())
     };
-    let needed = |wanted: &str| named(wanted).ok_or_else(|| format!("`{wanted}` is missing"));
+    let needed =
+        |wanted: &str| named(wanted).ok_or_else(|| format!("the argument `{wanted}` is missing"));
     let all: Vec<Plain> = arguments.iter().map(|(_, value)| value.clone()).collect();
     let operator = match name {
         "Sum" => Some(Operator::Plus),

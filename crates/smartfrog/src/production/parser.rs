@@ -8,7 +8,7 @@ use hence_model::diagnostic::Diagnostic;
 use hence_model::source::Span;
 use hence_model::unit::{TOO_DEEP, Unit};
 
-use crate::lexer::{Keyword, Operator, Token};
+use crate::lexer::{Dialect, Keyword, Operator, Token};
 use crate::parser::{Handler, Lost, Parser, Part, PartKind, SYNTAX};
 use crate::text;
 use crate::tree::{Body, Builder, Expression, Extends, Reference, Statement, Value};
@@ -208,13 +208,21 @@ impl<H: Handler> Parser<'_, H> {
                             ..reference
                         }))
                     }
-                    call @ Expression::Call(..) => Ok(call),
-                    _ => {
+                    Expression::Literal(..)
+                    | Expression::Component(_)
+                    | Expression::ToBeDefined(_) => {
                         self.unit.report(
-                            Diagnostic::error(SYNTAX, "`LAZY` must stand before a reference")
-                                .at(start),
+                            Diagnostic::error(
+                                SYNTAX,
+                                "`LAZY` must stand before a reference or an expression",
+                            )
+                            .at(start),
                         );
                         Err(Lost)
+                    }
+                    expression => {
+                        let span = start.to(expression.span());
+                        Ok(Expression::Lazy(Box::new(expression), span))
                     }
                 }
             }
@@ -521,7 +529,8 @@ pub fn parts_text(unit: &Unit, parts: &[Part]) -> String {
     let part = |part: &Part| {
         let name = unit.symbols.name(&unit.sources, part.name);
         match part.kind {
-            PartKind::Keyword(keyword) if keyword.text() != name => {
+            PartKind::Keyword(keyword) if !keyword.is_whole_part() => {
+                let name = crate::printer::name(name, Dialect::Production);
                 format!("{} {name}", keyword.text())
             }
             _ => name.to_owned(),

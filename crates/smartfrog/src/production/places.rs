@@ -1,5 +1,6 @@
 //! Left sides that are paths: `a:b:c value` puts the value under `c` in `a:b`, wherever that is defined
-//! (§9.2.3). A placement may make the place for another, so they are tried until nothing moves.
+//! (§9.2.3). A placement may make the place for another, so they are tried until nothing moves. Those
+//! inside a component come before those from outside: who uses a template has the last word.
 
 use hence_model::cell::{Cell, Child};
 use hence_model::diagnostic::Diagnostic;
@@ -25,26 +26,29 @@ enum Trouble {
 impl<R: Recorder> Pass<'_, R> {
     /// Carries out all placements of a block and of those inside it.
     pub fn place_all(&mut self, root: FrameId) {
+        // What is to be tried, the first last.
         let mut pending = Vec::new();
         self.collect(root, &mut pending);
+        innermost_last(&mut pending);
+        let mut waiting = Vec::new();
         loop {
-            let before = pending.len();
-            let mut waiting = Vec::new();
             let mut moved = false;
-            for (frame, number) in pending {
+            while let Some((frame, number)) = pending.pop() {
                 let mut inner = Vec::new();
                 match self.place(frame, number, &mut inner) {
                     Ok(()) => moved = true,
                     Err(_) => waiting.push((frame, number)),
                 }
-                waiting.append(&mut inner);
+                innermost_last(&mut inner);
+                pending.append(&mut inner);
             }
-            pending = waiting;
-            if !moved || (before == 0 && pending.is_empty()) {
+            if !moved || waiting.is_empty() {
                 break;
             }
+            waiting.reverse();
+            std::mem::swap(&mut pending, &mut waiting);
         }
-        for (frame, number) in pending {
+        for (frame, number) in waiting {
             if let Err(trouble) = self.place(frame, number, &mut Vec::new()) {
                 self.cannot_place(number, trouble);
             }
@@ -161,4 +165,11 @@ impl<R: Recorder> Pass<'_, R> {
         let help = "a path on the left side is looked for in its own block only";
         self.unit.report(diagnostic.help(help));
     }
+}
+
+/// Sorts placements so that, from the end, those of inner blocks come first, and those of one block in
+/// the order in which they are written. A block has its frame before those inside it have theirs.
+fn innermost_last(placements: &mut [(FrameId, u32)]) {
+    placements.reverse();
+    placements.sort_by_key(|(frame, _)| frame.0);
 }

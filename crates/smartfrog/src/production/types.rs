@@ -153,7 +153,7 @@ impl<R: Recorder> Pass<'_, R> {
             Ok(view) => {
                 let target = self.progress.get(&view.block).copied().unwrap_or_default();
                 if target.whole {
-                    cycle(self.unit, &prototype.parts);
+                    cycle(self.unit, &prototype.parts, view.block == block);
                 } else if target.done {
                     self.specification
                         .blocks
@@ -249,16 +249,20 @@ impl<R: Recorder> Pass<'_, R> {
     }
 }
 
-fn cycle(unit: &mut Unit, parts: &[Part]) {
-    let message = format!(
-        "`{}` cannot be extended here: it would contain itself",
-        parts_text(unit, parts)
-    );
-    unit.report(
-        Diagnostic::error(PROTOTYPE_CYCLE, message)
-            .at(span_of(parts))
-            .help("a prototype must be complete before it is copied; take out the part that needs the copy"),
-    );
+fn cycle(unit: &mut Unit, parts: &[Part], is_itself: bool) {
+    let name = parts_text(unit, parts);
+    let message = match is_itself {
+        true => format!("`{name}` cannot extend itself"),
+        false => format!("`{name}` cannot be extended here: it would contain itself"),
+    };
+    let help = match is_itself {
+        true => format!(
+            "the nearest `{name}` is this one; `ROOT:{name}` is the outermost, and each `PARENT:` leads one block out"
+        ),
+        false => "a prototype must be complete before it is copied; take out the part that needs the copy".into(),
+    };
+    let diagnostic = Diagnostic::error(PROTOTYPE_CYCLE, message).at(span_of(parts));
+    unit.report(diagnostic.help(help));
 }
 
 fn report<R: Recorder>(

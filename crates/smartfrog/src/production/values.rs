@@ -21,9 +21,11 @@ use super::parser::parts_text;
 use super::read::{Late, Specification};
 use crate::evaluate::{POISON, UNRESOLVED_REFERENCE};
 use crate::forward::{LINK_CYCLE, MOST_LINES};
-use crate::lexer::{Keyword, Operator};
+use crate::lexer::{Dialect, Keyword, Lexer, Operator, Token};
 use crate::parser::{Part, PartKind};
+use crate::printer;
 use crate::tree::{Expression, Reference};
+use crate::written;
 
 /// A value that was to be filled in and was not.
 pub const TO_BE_DEFINED: Code = Code::new("sf.to-be-defined");
@@ -145,8 +147,8 @@ enum What {
 enum Trouble {
     /// Another value is needed first.
     First(FrameId, Symbol, What),
-    /// It would need itself.
-    Cycle,
+    /// It would need itself; and what needs it on the way.
+    Cycle(Vec<Span>),
     /// A reference leads nowhere.
     Unresolved(Vec<Part>, Span),
     /// Only the run time knows.
@@ -230,10 +232,14 @@ impl<R: Recorder> Pass<'_, R> {
         let frame = self.frame(view, Some(parent));
         self.children.insert((parent, name), frame);
         let cell = Cell::edit(self.frames[frame.0].block);
-        let around = self.frames[parent.0].block;
+        let around = self.version(parent);
         let store = &mut self.specification.blocks.store;
-        let origin = store.recorder.written(0);
-        store.put(&self.unit.literals, around, name, cell, origin);
+        let before = store.find(around, name);
+        let origin = match before {
+            Some(found) => store.entry(found.entry).origin,
+            None => store.recorder.written(0),
+        };
+        store.put(&self.unit.literals, around.block, name, cell, origin);
         frame
     }
 
@@ -249,7 +255,7 @@ impl<R: Recorder> Pass<'_, R> {
         self.tasks.push(Task::Block(frame, rest));
         match self.values.get(&(frame, name)) {
             Some(ValueState::Done(target)) => return self.complete(frame, name, *target),
-            Some(ValueState::UnderWay) => return self.cycle(frame, name),
+            Some(ValueState::UnderWay) => return self.cycle(frame, name, Vec::new()),
             None => {}
         }
         let store = &self.specification.blocks.store;
@@ -278,15 +284,35 @@ impl<R: Recorder> Pass<'_, R> {
         let is_ready =
             !self.specification.unfinished.contains(&block) && !self.changed.contains(&inner);
         match self.frames[inner.0].progress {
-            Progress::UnderWay => self.cycle(frame, name),
+            Progress::UnderWay => {
+                let around = self.frames[inner.0].parent;
+                let name_around = self.name_of(inner);
+                let around = around.zip(name_around);
+                let around = around.map(|(frame, name)| self.place_of(frame, name));
+                self.cycle(frame, name, around.into_iter().collect());
+            }
             Progress::Ahead if !is_ready => self.begin_block(inner),
             Progress::Ahead | Progress::Done => {}
         }
     }
 
-    fn cycle(&mut self, frame: FrameId, name: Symbol) {
+    fn cycle(&mut self, frame: FrameId, name: Symbol, around: Vec<Span>) {
         let span = self.place_of(frame, name);
-        self.report(frame, name, Trouble::Cycle, span);
+        self.report(frame, name, Trouble::Cycle(around), span);
+    }
+
+    /// The places of the values that wait for each other, up to one of them, innermost first.
+    fn waiting(&self, frame: FrameId, name: Symbol) -> Vec<Span> {
+        let mut spans = Vec::new();
+        for task in self.tasks.iter().rev() {
+            if let Task::Value(waiting, waiting_name, ..) = task {
+                spans.push(self.place_of(*waiting, *waiting_name));
+                if (*waiting, *waiting_name) == (frame, name) {
+                    break;
+                }
+            }
+        }
+        spans
     }
 
     fn is_function(&self, view: View) -> bool {
@@ -313,7 +339,10 @@ impl<R: Recorder> Pass<'_, R> {
     /// Computes one value, or first what it needs.
     fn value(&mut self, frame: FrameId, name: Symbol, what: What, want: Want) {
         let (result, span) = match what {
-            What::Function(inner) => (self.function(inner), None),
+            What::Function(inner) => {
+                let place = self.place_of(frame, name);
+                (self.function(inner, place), Some(place))
+            }
             What::Late(number) => {
                 let late = &mut self.specification.late[number as usize];
                 let nothing = Late::Value(Expression::ToBeDefined(Span::at(0)));
@@ -357,9 +386,11 @@ impl<R: Recorder> Pass<'_, R> {
 
     fn place_of(&self, frame: FrameId, name: Symbol) -> Span {
         let store = &self.specification.blocks.store;
-        let found = store.find(self.frames[frame.0].view, name);
+        let found = store.find(self.version(frame), name);
         let at = found.and_then(|found| store.recorder.place(store.entry(found.entry).origin));
-        at.map_or(Span::at(0), |at| self.unit.sources.character(at))
+        at.map_or(Span::at(0), |at| {
+            written::extent(self.unit, at, Dialect::Production)
+        })
     }
 
     fn settle(&mut self, frame: FrameId, name: Symbol, target: Target<R>, span: Option<Span>) {
@@ -395,7 +426,7 @@ impl<R: Recorder> Pass<'_, R> {
                 origin: self.specification.blocks.store.recorder.written(span.start),
             },
             Expression::ToBeDefined(span) => return Err(Trouble::ToBeDefined(*span)),
-            Expression::Call(..) => return Err(Trouble::Lazy),
+            Expression::Call(..) | Expression::Lazy(..) => return Err(Trouble::Lazy),
             Expression::Component(_) => {
                 return Err(Trouble::Failed(
                     "a component cannot stand inside an expression here".into(),
@@ -521,9 +552,7 @@ impl<R: Recorder> Pass<'_, R> {
     fn is_lazy(&self, cell: Cell) -> bool {
         match cell.content(&self.unit.literals) {
             Content::Reference(text) => {
-                let text = self.unit.literals.read(&self.unit.sources, text);
-                let word = text.split([' ', '(']).next().unwrap_or("");
-                Keyword::from_text(word).is_some()
+                printer::is_of_run_time(self.unit.literals.read(&self.unit.sources, text))
             }
             _ => false,
         }
@@ -531,23 +560,17 @@ impl<R: Recorder> Pass<'_, R> {
 
     /// An expression that is kept as data, because something in it is.
     fn left_to_run_time(&mut self, expression: &Expression) -> Valued<R> {
-        let text = match expression {
-            Expression::Reference(reference)
-                if reference.is_plain() && !is_of_run_time(reference) =>
-            {
-                format!("LAZY {}", reference.text(self.unit))
-            }
+        let mut text = match expression {
             Expression::Reference(reference) => reference.text(self.unit),
-            other => {
-                let text = self.unit.sources.slice(other.span());
-                let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-                if text.starts_with("LAZY") {
-                    text
-                } else {
-                    format!("LAZY {text}")
-                }
-            }
+            other => self.source_text(other.span()),
         };
+        let is_lazy = match expression {
+            Expression::Reference(_) => printer::is_of_run_time(&text),
+            other => matches!(other, Expression::Lazy(..)),
+        };
+        if !is_lazy {
+            text.insert_str(0, "LAZY ");
+        }
         Valued {
             cell: self.unit.literals.made_reference(&text),
             origin: self
@@ -556,6 +579,28 @@ impl<R: Recorder> Pass<'_, R> {
                 .store
                 .recorder
                 .written(expression.span().start),
+        }
+    }
+
+    /// A stretch of source without comments, and with no more than one blank between tokens.
+    fn source_text(&self, span: Span) -> String {
+        let mut lexer = Lexer {
+            position: span.start,
+            end: span.end,
+            dialect: Dialect::Production,
+        };
+        let mut text = String::new();
+        let mut before = span.start;
+        loop {
+            let (token, place) = lexer.next(self.unit.sources.text(), &mut Vec::new());
+            if token == Token::End {
+                return text;
+            }
+            if place.start > before {
+                text.push(' ');
+            }
+            text.push_str(self.unit.sources.slice(place));
+            before = place.end;
         }
     }
 
@@ -657,7 +702,7 @@ impl<R: Recorder> Pass<'_, R> {
     fn attribute(&mut self, frame: FrameId, name: Symbol) -> Result<Option<Target<R>>, Trouble> {
         match self.values.get(&(frame, name)) {
             Some(ValueState::Done(target)) => return Ok(Some(*target)),
-            Some(ValueState::UnderWay) => return Err(Trouble::Cycle),
+            Some(ValueState::UnderWay) => return Err(Trouble::Cycle(self.waiting(frame, name))),
             None => {}
         }
         let store = &self.specification.blocks.store;
@@ -680,7 +725,7 @@ impl<R: Recorder> Pass<'_, R> {
     }
 
     /// A component that extends a function: its attributes are the arguments.
-    fn function(&mut self, frame: FrameId) -> Result<Target<R>, Trouble> {
+    fn function(&mut self, frame: FrameId, place: Span) -> Result<Target<R>, Trouble> {
         let store = &self.specification.blocks.store;
         let Some(lines) = lines(store, self.version(frame), MOST_LINES) else {
             return Err(Trouble::Reported);
@@ -691,13 +736,8 @@ impl<R: Recorder> Pass<'_, R> {
             .and_then(|class| store.find(self.version(frame), class));
         let class = class.map(|found| self.plain(store.entry(found.entry).cell).text());
         let class = class.unwrap_or_default();
-        let place = self.frames[frame.0].parent.map_or(Span::at(0), |_| {
-            let at = words
-                .first()
-                .and_then(|(_, found)| store.recorder.place(store.entry(found.entry).origin));
-            at.map_or(Span::at(0), |at| self.unit.sources.character(at))
-        });
         let mut arguments = Vec::new();
+        let mut is_lazy = false;
         for (name, _) in words {
             let text = self.unit.symbols.name(&self.unit.sources, name).to_owned();
             if text.starts_with("sf") || text.starts_with("phase.") {
@@ -707,15 +747,18 @@ impl<R: Recorder> Pass<'_, R> {
                 Some(Target::Value(valued)) if valued.cell == POISON => {
                     return Err(Trouble::Reported);
                 }
-                Some(Target::Value(valued)) if self.is_lazy(valued.cell) => {
-                    return Ok(Target::Value(self.applied_at_run_time(&class, place)));
+                Some(Target::Value(valued)) => {
+                    is_lazy |= self.is_lazy(valued.cell);
+                    arguments.push((text, valued));
                 }
-                Some(Target::Value(valued)) => arguments.push((text, valued)),
                 _ => {
                     let message = format!("the argument `{text}` is a component");
                     return Err(Trouble::Failed(message, place));
                 }
             }
+        }
+        if is_lazy {
+            return Ok(self.applied_at_run_time(&class, &arguments, place));
         }
         let plain: Vec<(&str, Plain)> = arguments
             .iter()
@@ -725,7 +768,7 @@ impl<R: Recorder> Pass<'_, R> {
         let applied = functions::apply(&class, &plain, &mut counter);
         self.counter = counter;
         match applied.map_err(|message| Trouble::Failed(message, place))? {
-            Applied::AtRunTime => Ok(Target::Value(self.applied_at_run_time(&class, place))),
+            Applied::AtRunTime => Ok(self.applied_at_run_time(&class, &arguments, place)),
             Applied::Value(value) => {
                 let operands: Vec<(Valued<R>, Role)> = arguments
                     .into_iter()
@@ -740,17 +783,26 @@ impl<R: Recorder> Pass<'_, R> {
         }
     }
 
-    fn applied_at_run_time(&mut self, class: &str, place: Span) -> Valued<R> {
-        let text = format!("LAZY APPLY {{ sfFunctionClass \"{class}\"; }}");
-        Valued {
-            cell: self.unit.literals.made_reference(&text),
-            origin: self
-                .specification
-                .blocks
-                .store
-                .recorder
-                .written(place.start),
+    /// A function that is kept as data, with its arguments.
+    fn applied_at_run_time(
+        &mut self,
+        class: &str,
+        arguments: &[(String, Valued<R>)],
+        place: Span,
+    ) -> Target<R> {
+        let class = self.unit.literals.made_text(class);
+        let class = printer::literal(self.unit, class);
+        let mut text = format!("LAZY APPLY {{ {FUNCTION_CLASS} {class}; ");
+        let mut operands = Vec::new();
+        for (name, value) in arguments {
+            let name = printer::name(name, Dialect::Production);
+            let literal = printer::literal(self.unit, value.cell);
+            text.push_str(&format!("{name} {literal}; "));
+            operands.push((*value, Role::Operand));
         }
+        text.push('}');
+        let cell = self.unit.literals.made_reference(&text);
+        Target::Value(self.operation("APPLY", place, cell, &operands))
     }
 
     fn plain(&self, cell: Cell) -> Plain {
@@ -796,11 +848,13 @@ impl<R: Recorder> Pass<'_, R> {
         let attribute = self.unit.symbols.name(&self.unit.sources, name).to_owned();
         let diagnostic = match trouble {
             Trouble::Reported => return,
-            Trouble::Cycle => {
+            Trouble::Cycle(waiting) => {
                 let message = format!("the value of `{attribute}` would contain itself");
-                Diagnostic::error(LINK_CYCLE, message).at(span).help(
-                    "a reference cannot lead, perhaps by way of others, back to where it stands",
-                )
+                let diagnostic = Diagnostic::error(LINK_CYCLE, message).at(span);
+                let waiting = waiting.into_iter().filter(|&other| other != span).take(8);
+                waiting
+                    .fold(diagnostic, |diagnostic, span| diagnostic.label(span, "needed by this"))
+                    .help("a reference cannot lead, perhaps by way of others, back to where it stands")
             }
             Trouble::Unresolved(parts, place) => {
                 let reference = parts_text(self.unit, &parts);
@@ -822,6 +876,13 @@ impl<R: Recorder> Pass<'_, R> {
         };
         let path = self.path(frame, &attribute);
         self.unit.report(diagnostic.path(path));
+    }
+
+    /// The name under which a block in a place stands.
+    fn name_of(&self, frame: FrameId) -> Option<Symbol> {
+        let mut children = self.children.iter();
+        let found = children.find(|(_, child)| **child == frame);
+        found.map(|((_, name), _)| *name)
     }
 
     /// The path of an attribute in a place.
@@ -846,15 +907,19 @@ impl<R: Recorder> Pass<'_, R> {
 
 /// Whether a reference asks for something that only the run time has.
 fn is_of_run_time(reference: &Reference) -> bool {
-    use Keyword::*;
-    reference.parts.iter().any(|part| {
+    let mut parts = reference.parts.iter();
+    parts.any(|part| matches!(part.kind, PartKind::Keyword(keyword) if keyword.is_of_run_time()))
+}
+
+impl Keyword {
+    /// Whether only the run time knows what it stands for.
+    pub(crate) fn is_of_run_time(self) -> bool {
+        use Keyword::*;
         matches!(
-            part.kind,
-            PartKind::Keyword(
-                Process | Property | IProperty | EnvProperty | IEnvProperty | Constant | Host
-            )
+            self,
+            Process | Property | IProperty | EnvProperty | IEnvProperty | Constant | Host
         )
-    })
+    }
 }
 
 /// The name under which a function is known, for explanations.
