@@ -31,6 +31,8 @@ pub struct Explainer<'a, 'r> {
     extent: &'r dyn Fn(u32) -> Span,
     /// Whether what is written at an offset is put into a block from outside of it.
     is_placed: &'r dyn Fn(u32) -> bool,
+    /// Where files begin and end, once somebody has asked.
+    file_marks: Option<Vec<EntryId>>,
 }
 
 #[derive(Default)]
@@ -74,6 +76,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
             reader,
             extent,
             is_placed,
+            file_marks: None,
         }
     }
 
@@ -423,12 +426,16 @@ impl<'a, 'r> Explainer<'a, 'r> {
     /// that have not ended.
     fn files(&mut self, answer: &mut Answer, entry: EntryId, path: &str) {
         let store = self.reader.store;
+        let marks = self.file_marks.get_or_insert_with(|| {
+            let entries = (0..store.now()).map(EntryId);
+            let marks = entries.filter(|&entry| store.entry(entry).key == Symbol::FILE);
+            marks.collect()
+        });
+        let before = marks.partition_point(|mark| mark.0 < entry.0);
+        let marks = marks[..before].to_vec();
         let mut ended = 0;
-        for earlier in (0..entry.0).rev() {
-            let line = store.entry(EntryId(earlier));
-            if line.key != Symbol::FILE {
-                continue;
-            }
+        for mark in marks.into_iter().rev() {
+            let line = store.entry(mark);
             if line.cell == Cell::NULL {
                 ended += 1;
             } else if ended > 0 {

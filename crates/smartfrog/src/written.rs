@@ -34,6 +34,19 @@ pub fn extent(unit: &Unit, at: u32, dialect: Dialect) -> Span {
             }
             span
         }
+        Token::Keyword(Keyword::If | Keyword::Switch | Keyword::Apply | Keyword::Assert) => {
+            span.to(worded(lexer, token, &mut next))
+        }
+        Token::Keyword(Keyword::Lazy) => {
+            let mut ahead = lexer;
+            match next(&mut ahead) {
+                (Token::Word, _) | (Token::Keyword(Keyword::Optional), _) => {
+                    reference(lexer, token, span, &mut next)
+                }
+                (Token::End, _) => span,
+                (_, behind) => span.to(extent(unit, behind.start, dialect)),
+            }
+        }
         Token::Word | Token::Keyword(_)
             if !matches!(
                 token,
@@ -49,6 +62,37 @@ pub fn extent(unit: &Unit, at: u32, dialect: Dialect) -> Span {
             reference(lexer, token, span, &mut next)
         }
         _ => span,
+    }
+}
+
+/// The end of what begins with a word and ends with another, or with a brace.
+fn worded(
+    mut lexer: Lexer,
+    first: Token,
+    next: &mut dyn FnMut(&mut Lexer) -> (Token, Span),
+) -> Span {
+    use Keyword::*;
+    // The conditions of a `SWITCH` have no `FI`.
+    let (mut open, mut switches) = match first {
+        Token::Keyword(If) => (1, 0),
+        Token::Keyword(Switch) => (0, 1),
+        _ => (0, 0),
+    };
+    loop {
+        let (token, span) = next(&mut lexer);
+        match token {
+            Token::Keyword(Switch) => switches += 1,
+            Token::Keyword(EndSwitch) => switches -= 1,
+            Token::Keyword(If) if switches == 0 => open += 1,
+            Token::Keyword(Fi) if switches == 0 => open -= 1,
+            Token::OpenBrace => open += 1,
+            Token::CloseBrace => open -= 1,
+            Token::End => return Span::at(span.start),
+            _ => continue,
+        }
+        if open <= 0 && switches <= 0 {
+            return span;
+        }
     }
 }
 

@@ -198,7 +198,7 @@ impl<H: Handler> Parser<'_, H> {
             }
             Token::Keyword(Lazy) => {
                 self.advance();
-                match self.simple_inside()? {
+                match self.simple()? {
                     Expression::Reference(reference) => {
                         let span = start.to(reference.span);
                         let lazy = true;
