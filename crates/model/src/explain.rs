@@ -257,7 +257,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
         let winner = candidates.first()?.clone();
         let path = joined(around, self.name(key));
         self.lose(answer, &candidates, rest);
-        self.cross(answer, &candidates, &path);
+        self.cross(answer, &candidates, &path, depth);
         let cell = self.reader.store.entry(winner.found.entry).cell;
         let origin = self.reader.store.entry(winner.found.entry).origin;
         match self.reader.store.recorder.source(origin) {
@@ -292,7 +292,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
         depth: usize,
     ) -> Option<Found> {
         for &edge in &base.edges {
-            self.edge(answer, edge, &path);
+            self.edge(answer, edge, &path, depth);
         }
         let origin = self.reader.store.entry(base.found.entry).origin;
         match self.reader.store.recorder.source(origin) {
@@ -398,10 +398,10 @@ impl<'a, 'r> Explainer<'a, 'r> {
     }
 
     /// Takes note of the prototypes and files through which the definition that counts came.
-    fn cross(&mut self, answer: &mut Answer, candidates: &[Candidate], path: &str) {
+    fn cross(&mut self, answer: &mut Answer, candidates: &[Candidate], path: &str, depth: usize) {
         let way = way(self.reader.store, candidates).clone();
         for &edge in &way.edges {
-            self.edge(answer, edge, path);
+            self.edge(answer, edge, path, depth);
         }
         for &entry in &way.position {
             self.files(answer, entry, path);
@@ -409,12 +409,31 @@ impl<'a, 'r> Explainer<'a, 'r> {
     }
 
     /// Takes note of an include that was crossed.
-    fn edge(&mut self, answer: &mut Answer, edge: EntryId, path: &str) {
+    fn edge(&mut self, answer: &mut Answer, edge: EntryId, path: &str, depth: usize) {
         if self.reader.store.inclusion(edge) == Inclusion::Version {
             return;
         }
         let span = self.edge_span(edge);
         answer.add(StepKind::Prototype, Role::Prototype, span, path.to_owned());
+        let store = self.reader.store;
+        let prototype = store.included(edge).expect("an edge is an include");
+        if let Source::Node(Node::Link(link)) = store.recorder.source(store.entry(edge).origin) {
+            let link = link.clone();
+            // The reference itself is told as the prototype that it is.
+            if self
+                .follow(answer, &link, path.to_owned(), depth + 1)
+                .is_some()
+            {
+                answer.steps.pop();
+                answer.depends.pop();
+            }
+        } else if let Some(definition) = store.definition(prototype.block) {
+            let line = store.entry(definition);
+            if let Source::Written(at) = store.recorder.source(line.origin) {
+                let name = self.name(line.key).to_owned();
+                self.step(answer, StepKind::Block, Role::Block, at, name);
+            }
+        }
     }
 
     fn edge_span(&self, edge: EntryId) -> Span {
@@ -643,7 +662,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
             let candidates = self.candidates(view, *last);
             let target = candidates.first()?.clone();
             let name = joined(&around, self.name(*last));
-            self.cross(answer, &candidates, &name);
+            self.cross(answer, &candidates, &name, depth);
             if store.child(target.found).is_some() {
                 let origin = store.entry(target.found.entry).origin;
                 match store.recorder.source(origin) {

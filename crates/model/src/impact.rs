@@ -53,6 +53,8 @@ struct Marks {
     blocks: bool,
     /// Whether something to be computed is.
     late: bool,
+    /// Whether there is a prototype that was reached through links, and so may depend on the place.
+    linked: bool,
 }
 
 impl Marks {
@@ -63,6 +65,7 @@ impl Marks {
             includes: false,
             blocks: false,
             late: false,
+            linked: false,
         };
         // Entries between the marks of a file that is included came through it.
         let mut files: Vec<bool> = Vec::new();
@@ -86,6 +89,8 @@ impl Marks {
             if inclusion == Some(Inclusion::Version) {
                 continue;
             }
+            marks.linked |=
+                is_include && matches!(store.recorder.source(line.origin), Source::Node(_));
             // A block that is placed into does not depend on what is placed.
             let is_edit = matches!(line.cell.child(), Some(Child::Edit(_)));
             *marked = files.last() == Some(&true) || touched && !is_edit;
@@ -93,7 +98,23 @@ impl Marks {
             marks.blocks |= *marked && line.cell.child().is_some();
             marks.late |= *marked && line.cell.as_late().is_some();
         }
+        if marks.blocks {
+            marks.prototypes(reader);
+        }
         marks
+    }
+
+    /// What is inherited depends on the definition of what it is inherited from.
+    fn prototypes(&mut self, reader: &Reader<'_, Trace>) {
+        let store = reader.store;
+        for number in 0..self.entries.len() {
+            let prototype = store.included(EntryId(number as u32));
+            let definition = prototype.and_then(|view| store.definition(view.block));
+            if definition.is_some_and(|entry| self.entries[entry.0 as usize]) {
+                self.entries[number] = true;
+                self.includes = true;
+            }
+        }
     }
 }
 
@@ -301,11 +322,11 @@ impl Walk<'_, '_> {
 
     /// Whether the place touches the way to an entry: an include that it crosses, or what it was
     /// computed from.
-    fn crosses(&self, view: View, key: Symbol, found: Found) -> bool {
+    fn crosses(&mut self, view: View, key: Symbol, found: Found) -> bool {
         let store = self.reader.store;
         let is_value = store.child(found).is_none();
         let marks = &self.marks;
-        let may_touch = marks.includes || marks.late || (marks.blocks && is_value);
+        let may_touch = marks.includes || marks.linked || marks.late || (marks.blocks && is_value);
         if !may_touch {
             return false;
         }
@@ -313,9 +334,17 @@ impl Walk<'_, '_> {
         let is_winner = candidates.first().is_some_and(|first| first.found == found);
         is_winner && {
             let way = way(store, &candidates);
-            let is_marked = |entry: &EntryId| self.marks.entries[entry.0 as usize];
             let source = Some(&way.found.entry).filter(|_| way.found.entry != found.entry);
-            way.edges.iter().chain(source).any(is_marked)
+            let entries = way.edges.iter().chain(source);
+            entries
+                .copied()
+                .collect::<Vec<_>>()
+                .into_iter()
+                .any(|entry| {
+                    self.marks.entries[entry.0 as usize]
+                        || (store.included(entry).is_some()
+                            && self.is_origin_marked(store.entry(entry).origin))
+                })
         }
     }
 

@@ -84,6 +84,8 @@ struct Block {
     entries: u32,
     /// Since when neither it nor a block of its own has changed; `END` while it is open.
     settled: Time,
+    /// The entry whose own it is.
+    definition: u32,
     /// How many views of it were taken.
     uses: u32,
     /// How long the chain of first prototypes is that begins with its own.
@@ -148,6 +150,7 @@ impl<R: Recorder> Store<R> {
         self.blocks.push(Block {
             first: NONE,
             last: NONE,
+            definition: NONE,
             heritage: 0,
             last_include: NONE,
             parent: parent.unwrap_or(id),
@@ -189,6 +192,9 @@ impl<R: Recorder> Store<R> {
             // A block of its own is counted when it is closed.
             Some(_) => (0, 1),
         };
+        if let Some(Child::Own(own) | Child::Edit(own)) = cell.child() {
+            self.blocks[own.0 as usize].definition = self.now();
+        }
         self.ordered |= key == Symbol::ORDER;
         self.append(block, key, cell, origin);
         self.grow(block, weight.saturating_add(8), depth);
@@ -295,6 +301,12 @@ impl<R: Recorder> Store<R> {
     pub fn parent(&self, block: BlockId) -> Option<BlockId> {
         let parent = self.blocks[block.0 as usize].parent;
         (parent != block).then_some(parent)
+    }
+
+    /// The entry that defines a block; none for the outermost.
+    pub fn definition(&self, block: BlockId) -> Option<EntryId> {
+        let definition = self.blocks[block.0 as usize].definition;
+        (definition != NONE).then_some(EntryId(definition))
     }
 
     /// An entry.

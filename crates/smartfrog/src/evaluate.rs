@@ -167,41 +167,51 @@ impl<R: Recorder> Evaluator<R> {
         }
     }
 
-    /// The value that a reference leads to, and where it comes from.
-    fn linked(&mut self, from: BlockId, to: &Resolved, reference: &[Part]) -> (Cell, R::Origin) {
-        let cell = match self.seen_now(to.found) {
+    /// The value that a reference leads to.
+    fn linked(&mut self, to: &Resolved) -> Cell {
+        match self.seen_now(to.found) {
             Some(view) => Cell::shared(self.blocks.store.share(view)),
             None => self.blocks.store.entry(to.found.entry).cell,
-        };
+        }
+    }
+
+    /// Takes note of the way that a reference leads.
+    fn link_origin(&mut self, from: BlockId, to: &Resolved, reference: &[Part]) -> R::Origin {
         let time = self.blocks.store.now();
         let level = to.level;
-        let origin = self.blocks.store.recorder.link(|| Link {
+        self.blocks.store.recorder.link(|| Link {
             span: span_of(reference),
             from,
             level,
             time,
             keys: reference.iter().map(|part| part.name).collect(),
-        });
-        (cell, origin)
+        })
     }
 
     /// The block that a prototype names, as it is now: the test of `inherit` (18), err4.
-    fn prototype_view(&mut self, unit: &mut Unit, reference: &[Part]) -> Option<View> {
+    fn prototype_view(&mut self, unit: &mut Unit, reference: &[Part]) -> Option<(View, R::Origin)> {
         let from = self.blocks.innermost().namespace;
         let Some(resolved) = self.resolve(from, reference) else {
             let diagnostic = self.unresolved(unit, from, reference, PROTOTYPE_MISSING);
             unit.report(diagnostic);
             return None;
         };
-        if let Some(view) = self.seen_now(resolved.found) {
-            return Some(view);
-        }
         let cell = self.blocks.store.entry(resolved.found.entry).cell;
         if cell == POISON {
             return None;
         }
+        // Most prototypes are blocks that stand under their own name: the include tells all of the way.
+        let origin = match (cell.child(), reference) {
+            (Some(Child::Own(_)), [only]) => self.blocks.store.recorder.written(only.span.start),
+            _ => self.link_origin(from, &resolved, reference),
+        };
+        if let Some(view) = self.seen_now(resolved.found) {
+            return Some((view, origin));
+        }
         if cell.as_late().is_some() {
-            return self.late_prototype(unit, &resolved, reference);
+            let view = self.late_prototype(unit, &resolved, reference)?;
+            let origin = self.blocks.store.recorder.written(reference[0].span.start);
+            return Some((view, origin));
         }
         let diagnostic = self.prototype_not_block(unit, resolved.found, reference);
         unit.report(diagnostic);
@@ -235,7 +245,11 @@ impl<R: Recorder> Handler for Evaluator<R> {
                 )
             }
             Links::AtOnce => match self.resolve(self.blocks.namespace, reference) {
-                Some(resolved) => self.linked(self.blocks.namespace, &resolved, reference),
+                Some(resolved) => {
+                    let from = self.blocks.namespace;
+                    let origin = self.link_origin(from, &resolved, reference);
+                    (self.linked(&resolved), origin)
+                }
                 None => {
                     let from = self.blocks.namespace;
                     let diagnostic = self.unresolved(unit, from, reference, UNRESOLVED_REFERENCE);
@@ -273,9 +287,8 @@ impl<R: Recorder> Handler for Evaluator<R> {
     /// All of the prototype's attributes are copied (17, 18), those of later prototypes over those of
     /// earlier ones (23).
     fn prototype(&mut self, unit: &mut Unit, reference: &[Part]) {
-        if let Some(view) = self.prototype_view(unit, reference) {
+        if let Some((view, origin)) = self.prototype_view(unit, reference) {
             let block = self.blocks.innermost().block;
-            let origin = self.blocks.store.recorder.written(reference[0].span.start);
             self.inherit(block, view, Inclusion::Prototype, origin);
         }
     }

@@ -112,9 +112,14 @@ impl Why {
     fn text(&self, answer: &Answer<'_>, colour: bool) -> String {
         let explanation = answer.explanation;
         let steps = explanation.steps.iter();
-        // That everything is in the configuration goes without saying.
-        let is_telling =
-            |step: &&Step| self.full || step.path != "sfConfig" || explanation.path.0.is_empty();
+        // The blocks on the path are worth a line; where prototypes and targets are defined is less so.
+        let path = explanation.path.to_string();
+        let is_telling = |step: &&Step| {
+            self.full
+                || step.kind != StepKind::Block
+                || path.is_empty()
+                || is_around(&step.path, &path)
+        };
         let steps: Vec<_> = steps
             .filter(|step| self.control || !step.control)
             .filter(is_telling)
@@ -469,6 +474,12 @@ impl Answer<'_> {
         dot.push_str("}\n");
         dot
     }
+}
+
+/// Whether a path leads to a value or to a block around it.
+fn is_around(outer: &str, path: &str) -> bool {
+    let rest = path.strip_prefix(outer);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '[']))
 }
 
 /// The word for a step in JSON.
