@@ -267,7 +267,8 @@ impl<R: Recorder> Store<R> {
         log.last = now;
         log.entries += 1;
         if key.index() >= self.homes.len() {
-            self.homes.resize(key.index() + 1, NONE);
+            let room = (key.index() + 1).next_power_of_two();
+            self.homes.resize(room, NONE);
         }
         let home = &mut self.homes[key.index()];
         *home = match *home {

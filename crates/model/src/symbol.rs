@@ -69,28 +69,30 @@ impl Symbols {
     /// The name that stands at `span` in the sources.
     pub fn intern(&mut self, sources: &Sources, span: Span) -> Symbol {
         let name = sources.slice(span);
-        match self.find(sources, name) {
+        let hash = hash(name);
+        match self.find(sources, name, hash) {
             Ok(symbol) => symbol,
-            Err(slot) => self.add(sources, slot, hash(name), span),
+            Err(slot) => self.add(slot, hash, span),
         }
     }
 
     /// A name that stands in no source.
     pub fn intern_text(&mut self, sources: &Sources, name: &str) -> Symbol {
-        match self.find(sources, name) {
+        let hash = hash(name);
+        match self.find(sources, name, hash) {
             Ok(symbol) => symbol,
             Err(slot) => {
                 let start = self.made.len() as u32 | MADE;
                 self.made.push_str(name);
                 let end = self.made.len() as u32 | MADE;
-                self.add(sources, slot, hash(name), Span::new(start, end))
+                self.add(slot, hash, Span::new(start, end))
             }
         }
     }
 
     /// The number of a name, if it has one.
     pub fn get(&self, sources: &Sources, name: &str) -> Option<Symbol> {
-        self.find(sources, name).ok()
+        self.find(sources, name, hash(name)).ok()
     }
 
     /// The text of a name.
@@ -114,8 +116,8 @@ impl Symbols {
     }
 
     /// The number of a name, or the place in the table where it would go.
-    fn find(&self, sources: &Sources, name: &str) -> Result<Symbol, usize> {
-        let hash = hash(name);
+    #[inline]
+    fn find(&self, sources: &Sources, name: &str, hash: u32) -> Result<Symbol, usize> {
         let mask = self.table.len() - 1;
         let mut slot = hash as usize & mask;
         loop {
@@ -131,14 +133,13 @@ impl Symbols {
         }
     }
 
-    fn add(&mut self, sources: &Sources, slot: usize, hash: u32, span: Span) -> Symbol {
+    fn add(&mut self, slot: usize, hash: u32, span: Span) -> Symbol {
         let symbol = Symbol(self.names.len() as u32);
         self.names.push(span);
         self.table[slot] = (hash, symbol.0);
         if self.names.len() * 2 > self.table.len() {
             self.grow();
         }
-        debug_assert!(self.find(sources, self.name(sources, symbol)) == Ok(symbol));
         symbol
     }
 

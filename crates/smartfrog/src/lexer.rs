@@ -213,7 +213,9 @@ impl Lexer {
         let mut at = self.position as usize;
         while let Some(&byte) = bytes.get(at) {
             match byte {
-                b' ' | b'\n' | b'\t' | b'\r' | 0x0c => at += 1,
+                b' ' | b'\n' => at += 1,
+                b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => break,
+                b'\t' | b'\r' | 0x0c => at += 1,
                 b'/' if bytes.get(at + 1) == Some(&b'/') => {
                     at += bytes[at..]
                         .iter()

@@ -78,22 +78,8 @@ impl<W: Write> Sink for Json<W> {
     #[inline]
     fn event(&mut self, event: Event<'_>) {
         match event {
-            Event::MapEnd => return self.close(b'}'),
-            Event::ListEnd => return self.close(b']'),
-            _ => self.separate(),
-        }
-        self.after = After::Value;
-        match event {
-            Event::Reference(text) => {
-                self.out.text(if self.pretty {
-                    "{ \"$ref\": "
-                } else {
-                    "{\"$ref\":"
-                });
-                self.out.quoted(text);
-                self.out.text(if self.pretty { " }" } else { "}" });
-            }
             Event::Key(key) => {
+                self.separate();
                 self.out.quoted(key);
                 self.out.byte(b':');
                 if self.pretty {
@@ -101,9 +87,32 @@ impl<W: Write> Sink for Json<W> {
                 }
                 self.after = After::Key;
             }
-            Event::MapStart => self.open(b'{'),
-            Event::ListStart => self.open(b'['),
-            scalar => self.out.scalar(scalar),
+            Event::MapEnd => self.close(b'}'),
+            Event::ListEnd => self.close(b']'),
+            Event::MapStart => {
+                self.separate();
+                self.open(b'{');
+            }
+            Event::ListStart => {
+                self.separate();
+                self.open(b'[');
+            }
+            Event::Reference(text) => {
+                self.separate();
+                self.out.text(if self.pretty {
+                    "{ \"$ref\": "
+                } else {
+                    "{\"$ref\":"
+                });
+                self.out.quoted(text);
+                self.out.text(if self.pretty { " }" } else { "}" });
+                self.after = After::Value;
+            }
+            scalar => {
+                self.separate();
+                self.out.scalar(scalar);
+                self.after = After::Value;
+            }
         }
     }
 

@@ -57,9 +57,12 @@ impl<W: Write> Output<W> {
         if has_escapes(text.as_bytes()) {
             self.escaped(text);
         } else {
-            self.text(text);
+            self.buffer.extend_from_slice(text.as_bytes());
         }
         self.byte(b'"');
+        if self.buffer.len() >= PIECE {
+            self.write();
+        }
     }
 
     fn escaped(&mut self, text: &str) {
