@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cell::Content;
 use crate::replay::Reader;
@@ -53,22 +53,19 @@ pub fn constraints<R: Recorder>(reader: &Reader<'_, R>, entry: EntryId) -> Vec<C
         .collect()
 }
 
-/// The places of `keys` in an order that meets the constraints, or constraints that form a cycle.
-/// Constraints on keys that are absent do not count.
+/// The places of `keys` in an order that meets the constraints, or constraints that form a cycle. What
+/// stands before and behind a key that is absent is in order all the same.
 pub fn arrange(
     keys: impl Iterator<Item = Symbol>,
     constraints: &[Constraint],
 ) -> Result<Vec<usize>, Vec<Constraint>> {
     let places: FxHashMap<Symbol, usize> = keys.enumerate().map(|(i, key)| (key, i)).collect();
+    let edges = edges(&places, constraints);
     let mut after: Vec<Vec<usize>> = vec![Vec::new(); places.len()];
     let mut waits_for = vec![0usize; places.len()];
-    let present: Vec<(usize, usize, &Constraint)> = constraints
-        .iter()
-        .filter_map(|c| Some((*places.get(&c.first)?, *places.get(&c.second)?, c)))
-        .collect();
-    for &(first, second, _) in &present {
-        after[first].push(second);
-        waits_for[second] += 1;
+    for edge in &edges {
+        after[edge.first].push(edge.second);
+        waits_for[edge.second] += 1;
     }
     let free = (0..places.len()).filter(|&place| waits_for[place] == 0);
     let mut ready: BinaryHeap<Reverse<usize>> = free.map(Reverse).collect();
@@ -85,31 +82,75 @@ pub fn arrange(
     if arranged.len() == places.len() {
         return Ok(arranged);
     }
-    Err(cycle(&present, &waits_for))
+    Err(cycle(&edges, &waits_for))
 }
 
-/// Follows constraints backwards among the keys that still wait, until one comes again.
-fn cycle(present: &[(usize, usize, &Constraint)], waits_for: &[usize]) -> Vec<Constraint> {
-    let mut before: FxHashMap<usize, (usize, &Constraint)> = FxHashMap::default();
-    for &(first, second, constraint) in present {
-        if waits_for[first] > 0 {
-            before.insert(second, (first, constraint));
+/// One key before another, and the constraints that say so: more than one if keys between are absent.
+struct Edge {
+    first: usize,
+    second: usize,
+    because: Vec<Constraint>,
+}
+
+fn edges(places: &FxHashMap<Symbol, usize>, constraints: &[Constraint]) -> Vec<Edge> {
+    let mut behind: FxHashMap<Symbol, Vec<Constraint>> = FxHashMap::default();
+    for constraint in constraints {
+        behind
+            .entry(constraint.first)
+            .or_default()
+            .push(*constraint);
+    }
+    let mut starts: Vec<(usize, Symbol)> = behind
+        .keys()
+        .filter_map(|key| Some((*places.get(key)?, *key)))
+        .collect();
+    starts.sort();
+    let mut edges = Vec::new();
+    for (first, key) in starts {
+        let mut passed: FxHashSet<Symbol> = FxHashSet::default();
+        let mut pending: Vec<(Symbol, Vec<Constraint>)> = vec![(key, Vec::new())];
+        while let Some((key, because)) = pending.pop() {
+            for constraint in behind.get(&key).into_iter().flatten() {
+                let mut because = because.clone();
+                because.push(*constraint);
+                match places.get(&constraint.second) {
+                    Some(&second) => edges.push(Edge {
+                        first,
+                        second,
+                        because,
+                    }),
+                    None if passed.insert(constraint.second) => {
+                        pending.push((constraint.second, because));
+                    }
+                    None => {}
+                }
+            }
+        }
+    }
+    edges
+}
+
+/// Follows edges backwards among the keys that still wait, until one comes again.
+fn cycle(edges: &[Edge], waits_for: &[usize]) -> Vec<Constraint> {
+    let mut before: FxHashMap<usize, &Edge> = FxHashMap::default();
+    for edge in edges {
+        if waits_for[edge.first] > 0 {
+            before.insert(edge.second, edge);
         }
     }
     let start = *before.keys().min().expect("some key waits for another");
     let mut seen: FxHashMap<usize, usize> = FxHashMap::default();
-    let mut way: Vec<Constraint> = Vec::new();
+    let mut way: Vec<&Edge> = Vec::new();
     let mut place = start;
     loop {
         if let Some(&since) = seen.get(&place) {
-            let mut cycle = way.split_off(since);
-            cycle.reverse();
-            return cycle;
+            let round = way[since..].iter().rev();
+            return round.flat_map(|edge| edge.because.clone()).collect();
         }
         seen.insert(place, way.len());
-        let (first, constraint) = before[&place];
-        way.push(*constraint);
-        place = first;
+        let edge = before[&place];
+        way.push(edge);
+        place = edge.first;
     }
 }
 
@@ -136,6 +177,13 @@ mod tests {
         assert_eq!(arranged(&[]), Ok(vec![0, 1, 2, 3, 4]));
         assert_eq!(arranged(&[(3, 1)]), Ok(vec![0, 2, 3, 1, 4]));
         assert_eq!(arranged(&[(4, 0), (9, 1)]), Ok(vec![1, 2, 3, 4, 0]));
+    }
+
+    #[test]
+    fn an_absent_key_still_connects_its_neighbours() {
+        assert_eq!(arranged(&[(3, 9), (9, 8), (8, 1)]), Ok(vec![0, 2, 3, 1, 4]));
+        assert_eq!(arranged(&[(8, 9), (9, 8), (8, 1)]), Ok(vec![0, 1, 2, 3, 4]));
+        assert_eq!(arranged(&[(1, 9), (9, 1)]), Err(2));
     }
 
     #[test]

@@ -142,7 +142,7 @@ impl<R: Recorder> Check<'_, R> {
                 self.diagnostics.push(
                     Diagnostic::warning(ORDER_ABSENT, message)
                         .at(self.span(at))
-                        .help("the constraint is ignored")
+                        .help("the name is ignored; what stands before and behind it in the constraints stays in order")
                         .path(path),
                 );
             }

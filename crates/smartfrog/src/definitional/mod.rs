@@ -125,11 +125,23 @@ fn arrange(store: Store) -> Result<Store, ErrorRule> {
     Ok(arranged)
 }
 
+/// The constraints, and what follows from them: an attribute that is absent connects its neighbours.
 fn constraints(store: &Store) -> Option<Vec<(Identifier, Identifier)>> {
-    match core::find(store, &[ORDER.into()]) {
-        Some(core::Value::Order(constraints)) => Some(constraints.clone()),
-        _ => None,
+    let Some(core::Value::Order(given)) = core::find(store, &[ORDER.into()]) else {
+        return None;
+    };
+    let mut all = given.clone();
+    let mut next = 0;
+    while let Some((first, second)) = all.get(next).cloned() {
+        for (_, third) in given.iter().filter(|(behind, _)| *behind == second) {
+            let follows = (first.clone(), third.clone());
+            if !all.contains(&follows) {
+                all.push(follows);
+            }
+        }
+        next += 1;
     }
+    Some(all)
 }
 
 #[cfg(test)]

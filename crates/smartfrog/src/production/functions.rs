@@ -209,6 +209,13 @@ pub(crate) enum Applied {
     AtRunTime,
 }
 
+/// Whether a class is one of the distribution's.
+pub(crate) fn is_known(class: &str) -> bool {
+    let name = class.rsplit('.').next().unwrap_or(class);
+    let given = format!("sfFunctionClass \"{name}\";");
+    include_str!("functions.sf").contains(&given)
+}
+
 /// The value of a function, by the name of its class. `counter` is the state of `next`.
 pub(crate) fn apply(
     class: &str,

@@ -751,6 +751,8 @@ impl<R: Recorder> Pass<'_, R> {
                     is_lazy |= self.is_lazy(valued.cell);
                     arguments.push((text, valued));
                 }
+                // A function of the user's own can take components: all of it is left as it is.
+                _ if !functions::is_known(&class) => return Ok(Target::Block(frame, None)),
                 _ => {
                     let message = format!("the argument `{text}` is a component");
                     return Err(Trouble::Failed(message, place));
