@@ -1,9 +1,9 @@
 //! SmartFrog: text to value.
 //!
-//! lexer → parser → evaluate                  the core semantics, run while reading
-//!                    → forward               links that may look ahead
-//!                  → tree → definitional     the paper's definitions word for word, to compare with
-//!                         → production       the language of the production compiler
+//! lexer → parser → evaluate               the core semantics, run while reading
+//!                    → forward            links that may look ahead
+//!                → production             the language of the production compiler, phase by phase
+//!                → tree → definitional    the paper's definitions word for word, to compare with
 //!
 //! The result is a [`Compiled`]: blocks that know where everything in them comes from.
 
@@ -11,6 +11,7 @@ pub mod definitional;
 pub mod evaluate;
 pub mod forward;
 pub mod generate;
+pub mod includes;
 pub mod lexer;
 pub mod ordering;
 pub mod parser;

@@ -9,7 +9,7 @@
 
 use hence_model::cell::{Cell, Item};
 use hence_model::diagnostic::{Code, Diagnostic};
-use hence_model::source::{FileId, Files, ReadError, Span};
+use hence_model::source::{FileId, Files, Span};
 use hence_model::symbol::Symbol;
 use hence_model::unit::{TOO_DEEP, Unit};
 
@@ -21,10 +21,6 @@ use crate::tree::Expression;
 pub const SYNTAX: Code = Code::new("sf.syntax");
 /// Something that only the production language has.
 pub const PRODUCTION_ONLY: Code = Code::new("sf.production-only");
-/// An included file cannot be read.
-pub const INCLUDE_UNREADABLE: Code = Code::new("sf.include-unreadable");
-/// A file includes itself, directly or not.
-pub const RECURSIVE_INCLUDE: Code = Code::new("sf.recursive-include");
 
 /// One part of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,14 +87,14 @@ pub fn parse<H: Handler>(
 
 pub(crate) struct Parser<'a, H: Handler> {
     pub unit: &'a mut Unit,
-    files: &'a dyn Files,
+    pub files: &'a dyn Files,
     pub handler: &'a mut H,
-    lexer: Lexer,
+    pub lexer: Lexer,
     pub token: Token,
     pub span: Span,
     /// Where the token before this one ended.
     pub before: u32,
-    open: Vec<Open>,
+    pub open: Vec<Open>,
     target: Vec<Part>,
     reference: Vec<Part>,
     items: Vec<Item>,
@@ -110,11 +106,11 @@ pub(crate) struct Parser<'a, H: Handler> {
     /// Whether a `}` is to come that closes no block.
     pub wrapping: bool,
     /// The files around the ones in `open`, for a parser of a part.
-    around: Vec<FileId>,
+    pub around: Vec<FileId>,
 }
 
 /// What is being read.
-enum Open {
+pub(crate) enum Open {
     /// A body: where its brace is.
     Body(Span),
     /// A file that another one includes: how to go on in that.
@@ -538,103 +534,7 @@ impl<'a, H: Handler> Parser<'a, H> {
         })
     }
 
-    fn include(&mut self) {
-        let optional = self.token == Token::IncludeIfThere;
-        if optional && !self.is_production() {
-            self.production_only("`#include?`");
-        }
-        let directive = self.span;
-        self.advance();
-        let Token::Text { .. } = self.token else {
-            self.expected("the name of a file in quotes");
-            return self.recover();
-        };
-        let span = directive.to(self.span);
-        let Ok(name) = self.string() else {
-            return self.recover();
-        };
-        let name = beside(self.unit.sources.name(self.file()), &name);
-        if let Some(file) = self.included_already(&name) {
-            let diagnostic = self.recursion(file, &name, span);
-            self.unit.report(diagnostic);
-            self.advance();
-            return self.optional_semicolon();
-        }
-        let loaded = match self.unit.sources.named(&name) {
-            Some(file) => Ok(file),
-            None => self.unit.sources.load(self.files, &name),
-        };
-        match loaded {
-            Ok(file) => {
-                // What follows the directive is read when the file has ended.
-                let resume = self.lexer;
-                self.open.push(Open::File { resume });
-                let text = self.unit.sources.span(file);
-                self.lexer = Lexer {
-                    position: text.start,
-                    end: text.end,
-                    ..resume
-                };
-                self.handler.include(self.unit, file, span);
-                self.advance();
-            }
-            Err(ReadError::Missing) if optional => {
-                self.advance();
-                self.optional_semicolon();
-            }
-            Err(error) => {
-                let detail = self.unit.unreadable(&name, error);
-                let mut diagnostic = Diagnostic::error(INCLUDE_UNREADABLE, detail.message).at(span);
-                diagnostic.labels.extend(detail.labels);
-                diagnostic.help = detail.help;
-                diagnostic
-                    .help
-                    .push("names are relative to the including file".into());
-                self.unit.report(diagnostic);
-                self.advance();
-                self.optional_semicolon();
-            }
-        }
-    }
-
-    /// The file that is being read.
-    fn file(&self) -> FileId {
-        self.unit.sources.file_at(self.lexer.end)
-    }
-
-    fn included_already(&self, name: &str) -> Option<FileId> {
-        let wanted = self.unit.sources.named(name)?;
-        (wanted == self.file() || self.chain().any(|file| file == wanted)).then_some(wanted)
-    }
-
-    /// The files that include the one being read, innermost first.
-    fn chain(&self) -> impl Iterator<Item = FileId> + '_ {
-        self.open
-            .iter()
-            .rev()
-            .filter_map(|open| match open {
-                Open::File { resume } => Some(self.unit.sources.file_at(resume.end)),
-                Open::Body(_) => None,
-            })
-            .chain(self.around.iter().rev().copied())
-    }
-
-    fn recursion(&self, file: FileId, name: &str, span: Span) -> Diagnostic {
-        let mut chain = vec![name.to_owned()];
-        for includer in std::iter::once(self.file()).chain(self.chain()) {
-            chain.push(self.unit.sources.name(includer).to_owned());
-            if includer == file {
-                break;
-            }
-        }
-        chain.reverse();
-        let message = format!("`{name}` includes itself");
-        Diagnostic::error(RECURSIVE_INCLUDE, message)
-            .at(span)
-            .help(format!("the chain is {}", chain.join(" → ")))
-    }
-
-    fn optional_semicolon(&mut self) {
+    pub(crate) fn optional_semicolon(&mut self) {
         if self.token == Token::Semicolon {
             self.advance();
         }
@@ -871,7 +771,7 @@ impl<'a, H: Handler> Parser<'a, H> {
         self.unit.report(diagnostic);
     }
 
-    fn production_only(&mut self, construct: &str) {
+    pub(crate) fn production_only(&mut self, construct: &str) {
         let message = format!("{construct} belongs to the production language");
         self.unit.report(
             Diagnostic::error(PRODUCTION_ONLY, message)
@@ -935,27 +835,4 @@ impl<'a, H: Handler> Parser<'a, H> {
         line.trim().is_empty()
             && ahead.next(text, &mut Vec::new()).0 == Token::Keyword(Keyword::Extends)
     }
-}
-
-/// The name of a file that another one includes: relative to that.
-fn beside(includer: &str, name: &str) -> String {
-    if name.starts_with('/') {
-        return name.to_owned();
-    }
-    let folder = includer.rfind('/').map_or("", |slash| &includer[..=slash]);
-    let mut parts: Vec<&str> = Vec::new();
-    let joined = format!("{folder}{name}");
-    for part in joined.split('/') {
-        match part {
-            "." => {}
-            ".." if parts
-                .last()
-                .is_some_and(|&last| last != ".." && !last.is_empty()) =>
-            {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
 }

@@ -38,14 +38,7 @@ pub(crate) fn compile<R: Recorder>(
     file: FileId,
 ) -> (Store<R>, BlockId) {
     let mut specification = read::Specification::new();
-    let library = Library { files };
-    parse(
-        unit,
-        &library,
-        file,
-        Dialect::Production,
-        &mut specification,
-    );
+    parse(unit, files, file, Dialect::Production, &mut specification);
     let mut root = specification.blocks.root;
     if !unit.has_errors() {
         types::resolve(&mut specification, unit);
@@ -56,45 +49,16 @@ pub(crate) fn compile<R: Recorder>(
     (specification.blocks.store, root)
 }
 
-/// The files that come with the production distribution, for specifications that include them: what is
-/// not on the disk is looked for here.
-struct Library<'a> {
-    files: &'a dyn Files,
-}
-
-impl Files for Library<'_> {
-    fn read(&self, name: &str, text: &mut String) -> Result<(), hence_model::source::ReadError> {
-        use hence_model::source::ReadError;
-        // Names are those of a class path: the file may be beside any folder around the including one.
-        let (folder, wanted) = match name.find("org/smartfrog/") {
-            Some(at) => (&name[..at], Some(&name[at..])),
-            None => (name, None),
-        };
-        match self.files.read(name, text) {
-            Err(ReadError::Missing) => {}
-            other => return other,
+/// The files that come with the production distribution, for specifications that include them and find
+/// none on the disk: their names and texts.
+pub(crate) fn library(name: &str) -> Option<(&'static str, &'static str)> {
+    match name.trim_start_matches('/') {
+        "org/smartfrog/functions.sf" => {
+            Some(("org/smartfrog/functions.sf", include_str!("functions.sf")))
         }
-        if let Some(wanted) = wanted {
-            let mut around = folder.trim_end_matches('/');
-            while let Some(slash) = around.rfind('/') {
-                around = &around[..slash];
-                match self.files.read(&format!("{around}/{wanted}"), text) {
-                    Err(ReadError::Missing) => {}
-                    other => return other,
-                }
-            }
-            match wanted {
-                "org/smartfrog/functions.sf" => {
-                    text.push_str(include_str!("functions.sf"));
-                    return Ok(());
-                }
-                "org/smartfrog/predicates.sf" => {
-                    text.push_str(include_str!("predicates.sf"));
-                    return Ok(());
-                }
-                _ => {}
-            }
+        "org/smartfrog/predicates.sf" => {
+            Some(("org/smartfrog/predicates.sf", include_str!("predicates.sf")))
         }
-        Err(ReadError::Missing)
+        _ => None,
     }
 }
