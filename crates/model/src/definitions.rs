@@ -119,7 +119,7 @@ pub(crate) fn element(
                 return item.map_or(Element::Unknown, |item| Element::Item(*item));
             }
             Source::Node(Node::Link(link)) => {
-                let Some(target) = target(store, link) else {
+                let Some(target) = target(store, *link) else {
                     break;
                 };
                 let line = store.entry(target.entry);
@@ -157,9 +157,9 @@ pub(crate) fn element(
 }
 
 /// What a link leads to.
-pub(crate) fn target(store: &Store<Trace>, link: &Link) -> Option<Found> {
+pub(crate) fn target(store: &Store<Trace>, link: Link) -> Option<Found> {
     let (block, time) = (link.level, link.time);
-    let (last, parents) = link.keys.split_last()?;
+    let (last, parents) = store.recorder.keys(link).split_last()?;
     let mut view = View { block, time };
     for &key in parents {
         view = store.child(store.find(view, key)?)?;

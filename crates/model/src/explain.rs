@@ -274,8 +274,8 @@ impl<'a, 'r> Explainer<'a, 'r> {
                 self.step(answer, StepKind::Block, Role::Block, at, path);
             }
             Source::Node(Node::Link(link)) if cell.child().is_some() => {
-                let link = link.clone();
-                self.follow(answer, &link, path, depth);
+                let link = *link;
+                self.follow(answer, link, path, depth);
             }
             _ => {}
         }
@@ -297,8 +297,8 @@ impl<'a, 'r> Explainer<'a, 'r> {
         let origin = self.reader.store.entry(base.found.entry).origin;
         match self.reader.store.recorder.source(origin) {
             Source::Node(Node::Link(link)) => {
-                let link = link.clone();
-                self.follow(answer, &link, path, depth);
+                let link = *link;
+                self.follow(answer, link, path, depth);
             }
             Source::Written(at) => self.step(answer, StepKind::Block, Role::Block, at, path),
             Source::Node(_) => {}
@@ -418,10 +418,10 @@ impl<'a, 'r> Explainer<'a, 'r> {
         let store = self.reader.store;
         let prototype = store.included(edge).expect("an edge is an include");
         if let Source::Node(Node::Link(link)) = store.recorder.source(store.entry(edge).origin) {
-            let link = link.clone();
+            let link = *link;
             // The reference itself is told as the prototype that it is.
             if self
-                .follow(answer, &link, path.to_owned(), depth + 1)
+                .follow(answer, link, path.to_owned(), depth + 1)
                 .is_some()
             {
                 answer.steps.pop();
@@ -554,11 +554,11 @@ impl<'a, 'r> Explainer<'a, 'r> {
                 self.literal(value, at)
             }
             Source::Node(Node::Link(link)) => {
-                let link = link.clone();
-                match self.follow(answer, &link, path.clone(), depth) {
+                let link = *link;
+                match self.follow(answer, link, path.clone(), depth) {
                     Some(target) if depth < DEEPEST && answer.steps.len() < STEPS => {
                         let origin = self.reader.store.entry(target.entry).origin;
-                        let path = self.link_text(&link);
+                        let path = self.link_text(link);
                         self.origin(
                             answer,
                             Subject::Entry(target),
@@ -615,8 +615,9 @@ impl<'a, 'r> Explainer<'a, 'r> {
         }
     }
 
-    fn link_text(&self, link: &Link) -> String {
-        let names: Vec<&str> = link.keys.iter().map(|&key| self.name(key)).collect();
+    fn link_text(&self, link: Link) -> String {
+        let keys = self.reader.store.recorder.keys(link).iter();
+        let names: Vec<&str> = keys.map(|&key| self.name(key)).collect();
         names.join(":")
     }
 
@@ -624,11 +625,13 @@ impl<'a, 'r> Explainer<'a, 'r> {
     fn follow(
         &mut self,
         answer: &mut Answer,
-        link: &Link,
+        link: Link,
         path: String,
         depth: usize,
     ) -> Option<Found> {
         let store = self.reader.store;
+        let (last, parents) = store.recorder.keys(link).split_last()?;
+        let first = *parents.first().unwrap_or(last);
         let mut outwards = 0;
         let mut passed = Vec::new();
         let mut level = link.from;
@@ -637,7 +640,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
                 block: level,
                 time: link.time,
             };
-            if let Some(found) = store.find(view, link.keys[0]) {
+            if let Some(found) = store.find(view, first) {
                 let source = store.recorder.source(store.entry(found.entry).origin);
                 passed.push(self.span(source));
             }
@@ -651,7 +654,6 @@ impl<'a, 'r> Explainer<'a, 'r> {
         };
         let mut found = None;
         let mut around = String::new();
-        let (last, parents) = link.keys.split_last()?;
         let is_shallow = depth < DEEPEST && answer.steps.len() < STEPS;
         for &key in parents.iter().take_while(|_| is_shallow) {
             found = self.define(answer, view, key, &around, &[], depth + 1);
@@ -670,8 +672,8 @@ impl<'a, 'r> Explainer<'a, 'r> {
                         self.step(answer, StepKind::Block, Role::Block, at, name);
                     }
                     Source::Node(Node::Link(next)) => {
-                        let next = next.clone();
-                        self.follow(answer, &next, name, depth + 1);
+                        let next = *next;
+                        self.follow(answer, next, name, depth + 1);
                     }
                     Source::Node(_) => {}
                 }

@@ -129,6 +129,9 @@ struct Walk<'r, 'a> {
     path: Vec<Segment>,
 }
 
+/// Something on the way depends on the place.
+struct Marked;
+
 /// A block that is being walked.
 struct Open {
     view: View,
@@ -253,8 +256,8 @@ impl Walk<'_, '_> {
         match self.reader.store.recorder.source(origin) {
             Source::Written(at) => self.place.contains(at),
             Source::Node(Node::Link(link)) => {
-                let link = link.clone();
-                self.place.contains(link.span.start) || self.is_way_marked(&link)
+                let link = *link;
+                self.place.contains(link.span.start) || self.is_way_marked(link)
             }
             Source::Node(Node::Operation(operation)) => match operation.operator {
                 "[ ]" | "<>" => self.place.contains(operation.span.start),
@@ -264,26 +267,22 @@ impl Walk<'_, '_> {
     }
 
     /// Whether the way to a list that a link names is marked, or the list otherwise than by an element.
-    fn is_way_marked(&mut self, link: &Link) -> bool {
-        let Some(found) = target(self.reader.store, link) else {
+    fn is_way_marked(&mut self, link: Link) -> bool {
+        let store = self.reader.store;
+        let Some(found) = target(store, link) else {
             return false;
         };
-        let line = *self.reader.store.entry(found.entry);
-        let before = Link {
-            keys: link.keys[..link.keys.len() - 1].to_vec(),
-            ..link.clone()
+        let Some((&last, parents)) = store.recorder.keys(link).split_last() else {
+            return false;
         };
-        let mut view = View {
-            block: link.level,
-            time: link.time,
+        let (block, time) = (link.level, link.time);
+        let Ok(view) = self.unmarked_way(View { block, time }, parents) else {
+            return true;
         };
-        if let Some(around) = target(self.reader.store, &before) {
-            view = self.reader.store.child(around).unwrap_or(view);
-        }
-        self.is_target_marked(&before)
-            || self.marks.entries[found.entry.0 as usize]
-            || self.crosses(view, line.key, found)
-            || self.is_list_marked(line.origin)
+        let origin = store.entry(found.entry).origin;
+        self.marks.entries[found.entry.0 as usize]
+            || view.is_some_and(|view| self.crosses(view, last, found))
+            || self.is_list_marked(origin)
     }
 
     /// Whether the place touches an element or one inside it.
@@ -359,8 +358,8 @@ impl Walk<'_, '_> {
         self.nodes.insert(origin, false);
         let marked = match node {
             Node::Link(link) => {
-                let link = link.clone();
-                self.place.contains(link.span.start) || self.is_target_marked(&link)
+                let link = *link;
+                self.place.contains(link.span.start) || self.is_target_marked(link)
             }
             Node::Operation(operation) => {
                 let operands = operation.operands.clone();
@@ -386,25 +385,27 @@ impl Walk<'_, '_> {
 
     /// Whether the way to what a link names is marked; what is inside a block that it names is looked
     /// at when that block is walked.
-    fn is_target_marked(&mut self, link: &Link) -> bool {
-        let mut view = View {
-            block: link.level,
-            time: link.time,
-        };
-        for (i, &key) in link.keys.iter().enumerate() {
-            let Some(found) = self.reader.store.find(view, key) else {
-                return false;
+    fn is_target_marked(&mut self, link: Link) -> bool {
+        let (block, time) = (link.level, link.time);
+        let keys = self.reader.store.recorder.keys(link);
+        self.unmarked_way(View { block, time }, keys).is_err()
+    }
+
+    /// The block that names lead to, if they lead to one; an error if something on the way is marked.
+    fn unmarked_way(&mut self, view: View, keys: &[Symbol]) -> Result<Option<View>, Marked> {
+        let store = self.reader.store;
+        let mut view = Some(view);
+        for &key in keys {
+            let Some(inside) = view else { break };
+            let Some(found) = store.find(inside, key) else {
+                return Ok(None);
             };
-            if self.is_marked(found, view, key) || self.crosses(view, key, found) {
-                return true;
+            if self.is_marked(found, inside, key) || self.crosses(inside, key, found) {
+                return Err(Marked);
             }
-            match self.reader.store.child(found) {
-                Some(child) => view = child,
-                None if i + 1 < link.keys.len() => return false,
-                None => {}
-            }
+            view = store.child(found);
         }
-        false
+        Ok(view)
     }
 
     /// Whether anything in a block, at any depth, is marked. Overridden entries count: this only saves

@@ -32,12 +32,12 @@ pub enum Node {
     /// It is what a reference names.
     Link(Link),
     /// It was computed.
-    Operation(Operation),
+    Operation(Box<Operation>),
 }
 
 /// A reference that was followed. It tells where the search began, and where it ended; the rest can
 /// be read again from the blocks, which forget nothing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Link {
     /// The reference as written.
     pub span: Span,
@@ -47,8 +47,22 @@ pub struct Link {
     pub level: BlockId,
     /// When.
     pub time: Time,
-    /// The names that lead from `level` to the target.
-    pub keys: Vec<Symbol>,
+    /// The names that lead from `level` to the target: see [`Trace::keys`].
+    keys: (u32, u32),
+}
+
+impl Link {
+    /// A reference that was followed.
+    pub fn new(span: Span, from: BlockId, level: BlockId, time: Time) -> Self {
+        let keys = (0, 0);
+        Self {
+            span,
+            from,
+            level,
+            time,
+            keys,
+        }
+    }
 }
 
 /// Something computed.
@@ -90,8 +104,8 @@ pub trait Recorder: Default {
 
     /// A value written at an offset.
     fn written(&mut self, at: u32) -> Self::Origin;
-    /// A value that a reference led to.
-    fn link(&mut self, link: impl FnOnce() -> Link) -> Self::Origin;
+    /// A value that a reference led to, by the names behind its level.
+    fn link(&mut self, link: Link, keys: impl Iterator<Item = Symbol>) -> Self::Origin;
     /// A value computed from others.
     fn operation(&mut self, operation: impl FnOnce() -> Operation<Self::Origin>) -> Self::Origin;
     /// The offset at which a value, or the reference or expression that it comes from, is written.
@@ -102,6 +116,8 @@ pub trait Recorder: Default {
 #[derive(Default)]
 pub struct Trace {
     nodes: Vec<Node>,
+    /// The names of all links, one after another.
+    keys: Vec<Symbol>,
 }
 
 impl Trace {
@@ -117,6 +133,11 @@ impl Trace {
     /// The origin of something written at an offset.
     pub fn origin_of_written(&self, at: u32) -> Origin {
         Origin(at)
+    }
+
+    /// The names that lead from a link's level to its target.
+    pub fn keys(&self, link: Link) -> &[Symbol] {
+        &self.keys[link.keys.0 as usize..link.keys.1 as usize]
     }
 
     /// How many nodes were recorded.
@@ -142,12 +163,15 @@ impl Recorder for Trace {
         Origin(at)
     }
 
-    fn link(&mut self, link: impl FnOnce() -> Link) -> Origin {
-        self.node(Node::Link(link()))
+    fn link(&mut self, link: Link, keys: impl Iterator<Item = Symbol>) -> Origin {
+        let start = self.keys.len() as u32;
+        self.keys.extend(keys);
+        let keys = (start, self.keys.len() as u32);
+        self.node(Node::Link(Link { keys, ..link }))
     }
 
     fn operation(&mut self, operation: impl FnOnce() -> Operation) -> Origin {
-        self.node(Node::Operation(operation()))
+        self.node(Node::Operation(Box::new(operation())))
     }
 
     fn place(&self, origin: Origin) -> Option<u32> {
@@ -167,7 +191,7 @@ impl Recorder for NoTrace {
     type Origin = ();
 
     fn written(&mut self, _: u32) {}
-    fn link(&mut self, _: impl FnOnce() -> Link) {}
+    fn link(&mut self, _: Link, _: impl Iterator<Item = Symbol>) {}
     fn operation(&mut self, _: impl FnOnce() -> Operation<()>) {}
     fn place(&self, (): ()) -> Option<u32> {
         None

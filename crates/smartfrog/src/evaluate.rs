@@ -179,13 +179,9 @@ impl<R: Recorder> Evaluator<R> {
     fn link_origin(&mut self, from: BlockId, to: &Resolved, reference: &[Part]) -> R::Origin {
         let time = self.blocks.store.now();
         let level = to.level;
-        self.blocks.store.recorder.link(|| Link {
-            span: span_of(reference),
-            from,
-            level,
-            time,
-            keys: reference.iter().map(|part| part.name).collect(),
-        })
+        let link = Link::new(span_of(reference), from, level, time);
+        let keys = reference.iter().map(|part| part.name);
+        self.blocks.store.recorder.link(link, keys)
     }
 
     /// The block that a prototype names, as it is now: the test of `inherit` (18), err4.

@@ -265,13 +265,9 @@ impl<R: Recorder> Pass<'_, R> {
             }
         };
         let parts = &self.evaluator.late[link as usize].parts;
-        let origin = store.recorder.link(|| Link {
-            span: span_of(parts),
-            from,
-            level,
-            time: END,
-            keys: parts.iter().map(|part| part.name).collect(),
-        });
+        let link = Link::new(span_of(parts), from, level, END);
+        let keys = parts.iter().map(|part| part.name);
+        let origin = store.recorder.link(link, keys);
         store.put(&self.unit.literals, from, name, cell, origin);
     }
 

@@ -685,13 +685,8 @@ impl<R: Recorder> Pass<'_, R> {
         }
         let (from, level) = (self.frames[frame.0].block, self.frames[level.0].block);
         let recorder = &mut self.specification.blocks.store.recorder;
-        let origin = recorder.link(|| Link {
-            span: reference.span,
-            from,
-            level,
-            time: END,
-            keys,
-        });
+        let link = Link::new(reference.span, from, level, END);
+        let origin = recorder.link(link, keys.into_iter());
         Ok(match target {
             Target::Value(Valued { cell, .. }) => Target::Value(Valued { cell, origin }),
             Target::Block(inner, _) => Target::Block(inner, Some(origin)),
