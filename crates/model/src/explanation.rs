@@ -138,8 +138,6 @@ pub enum Role {
     Link,
     /// It is inherited through it.
     Prototype,
-    /// It was placed by it.
-    Placement,
     /// It came through that `#include`.
     Include,
     /// It is inside that block.
@@ -159,7 +157,6 @@ impl Role {
             Role::Condition => "condition",
             Role::Link => "link",
             Role::Prototype => "prototype",
-            Role::Placement => "placement",
             Role::Include => "include",
             Role::Block => "block",
             Role::Operation => "operation",

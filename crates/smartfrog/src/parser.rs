@@ -655,16 +655,15 @@ impl<'a, H: Handler> Parser<'a, H> {
             Token::Integer | Token::Float => self.number()?,
             Token::Word => {
                 self.expected("a value that is written out");
-                self.unit
-                    .diagnostics
-                    .last_mut()
-                    .expect("just reported")
-                    .help
-                    .push(
-                        "a vector holds basic values only, no references; \
-                     `DATA` makes a reference a value"
-                            .into(),
-                    );
+                self.advise(
+                    "a vector holds basic values only, no references; \
+                     `DATA` makes a reference a value",
+                );
+                return Err(Lost);
+            }
+            Token::OpenBrace => {
+                self.expected("a value");
+                self.advise("a block is made by `extends`: `name extends { … }`");
                 return Err(Lost);
             }
             _ => {
@@ -769,6 +768,13 @@ impl<'a, H: Handler> Parser<'a, H> {
             ));
         }
         self.unit.report(diagnostic);
+    }
+
+    /// Adds advice to the mistake that was just reported.
+    fn advise(&mut self, help: &str) {
+        if let Some(last) = self.unit.diagnostics.last_mut() {
+            last.help.push(help.into());
+        }
     }
 
     pub(crate) fn production_only(&mut self, construct: &str) {
