@@ -273,6 +273,11 @@ impl<'a, 'r> Explainer<'a, 'r> {
                 };
                 self.step(answer, StepKind::Block, Role::Block, at, path);
             }
+            Source::Node(Node::Operation(operation)) if cell.child().is_some() => {
+                let operation = operation.clone();
+                let value = Subject::Entry(winner.found);
+                self.operation(answer, value, &operation, path, depth + 1);
+            }
             Source::Node(Node::Link(link)) if cell.child().is_some() => {
                 let link = *link;
                 self.follow(answer, link, path, depth);
@@ -515,6 +520,10 @@ impl<'a, 'r> Explainer<'a, 'r> {
         }
     }
 
+    fn is_block(&self, value: Subject) -> bool {
+        matches!(value, Subject::Entry(found) if self.reader.store.child(found).is_some())
+    }
+
     /// The elements of a list that is written out are literals of their own.
     fn elements(&self, answer: &mut Answer, value: Subject, role: Role) {
         let literals = self.reader.literals;
@@ -548,6 +557,10 @@ impl<'a, 'r> Explainer<'a, 'r> {
         role: Role,
     ) -> Expression {
         match self.reader.store.recorder.source(origin) {
+            Source::Written(at) if self.is_block(value) => {
+                self.step(answer, StepKind::Block, Role::Block, at, path);
+                self.literal(value, at)
+            }
             Source::Written(at) => {
                 self.step(answer, StepKind::Written, role, at, path);
                 self.elements(answer, value, role);

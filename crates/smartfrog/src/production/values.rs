@@ -479,26 +479,47 @@ impl<R: Recorder> Pass<'_, R> {
                 let condition = self.operand(frame, &parts[0], hidden + 1)?;
                 let chosen = self.condition(condition, parts[0].span())?;
                 let branch = if chosen { &parts[1] } else { &parts[2] };
-                let value = self.operand(frame, branch, hidden + 1)?;
-                let operands = [(condition, Role::Condition), (value, Role::Operand)];
-                self.operation("IF", *span, value.cell, &operands)
+                let conditions = vec![(condition, Role::Condition)];
+                return self.chosen("IF", *span, conditions, frame, branch, hidden);
             }
             Expression::Switch(branches, span) => {
-                let mut operands = Vec::new();
-                let mut cell = Cell::NULL;
+                let mut conditions = Vec::new();
                 for (condition, value) in branches {
                     let tested = self.operand(frame, condition, hidden + 1)?;
-                    operands.push((tested, Role::Condition));
+                    conditions.push((tested, Role::Condition));
                     if self.condition(tested, condition.span())? {
-                        let value = self.operand(frame, value, hidden + 1)?;
-                        cell = value.cell;
-                        operands.push((value, Role::Operand));
-                        break;
+                        return self.chosen("SWITCH", *span, conditions, frame, value, hidden);
                     }
                 }
-                self.operation("SWITCH", *span, cell, &operands)
+                self.operation("SWITCH", *span, Cell::NULL, &conditions)
             }
         };
+        Ok(Target::Value(valued))
+    }
+
+    /// The branch that conditions have chosen: a value, or a component.
+    fn chosen(
+        &mut self,
+        operator: &'static str,
+        span: Span,
+        mut operands: Vec<(Valued<R>, Role)>,
+        frame: FrameId,
+        branch: &Expression,
+        hidden: usize,
+    ) -> Result<Target<R>, Trouble> {
+        let target = self.evaluate(frame, branch, hidden + 1)?;
+        if let Target::Block(inner, link) = target {
+            let recorder = &mut self.specification.blocks.store.recorder;
+            let origin = link.unwrap_or_else(|| recorder.written(branch.span().start));
+            // What is in the component is told by the component.
+            let cell = Cell::NULL;
+            operands.push((Valued { cell, origin }, Role::Operand));
+            let valued = self.operation(operator, span, cell, &operands);
+            return Ok(Target::Block(inner, Some(valued.origin)));
+        }
+        let value = self.known(target, branch.span())?;
+        operands.push((value, Role::Operand));
+        let valued = self.operation(operator, span, value.cell, &operands);
         Ok(Target::Value(valued))
     }
 
@@ -508,13 +529,19 @@ impl<R: Recorder> Pass<'_, R> {
         expression: &Expression,
         hidden: usize,
     ) -> Result<Valued<R>, Trouble> {
-        match self.evaluate(frame, expression, hidden)? {
+        let target = self.evaluate(frame, expression, hidden)?;
+        self.known(target, expression.span())
+    }
+
+    /// A value that can be computed with.
+    fn known(&self, target: Target<R>, span: Span) -> Result<Valued<R>, Trouble> {
+        match target {
             Target::Value(valued) if valued.cell == POISON => Err(Trouble::Reported),
             Target::Value(valued) if self.is_lazy(valued.cell) => Err(Trouble::Lazy),
             Target::Value(valued) => Ok(valued),
             Target::Block(..) => Err(Trouble::Failed(
                 "a component is not a value to compute with".into(),
-                expression.span(),
+                span,
             )),
         }
     }
