@@ -224,7 +224,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
                 let line = store.entry(found.entry);
                 (line.cell, line.origin)
             }
-            Subject::Item(item) => (item.cell, store.recorder.origin_of_written(item.at)),
+            Subject::Item(item) => (item.cell, Origin::written(item.at)),
             Subject::Operand(operand) => (operand.cell, operand.origin),
         };
         let Content::List(items) = cell.content(self.reader.literals) else {

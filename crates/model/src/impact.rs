@@ -230,10 +230,9 @@ impl Walk<'_, '_> {
         };
         for (index, item) in items.iter().enumerate() {
             let is_list = matches!(item.cell.content(literals), Content::List(_));
-            let recorder = &self.reader.store.recorder;
             let (cell, origin, is_marked) = match element(self.reader, cell, origin, index) {
                 Element::Item(item) => {
-                    let origin = recorder.origin_of_written(item.at);
+                    let origin = Origin::written(item.at);
                     (item.cell, origin, self.place.contains(item.at))
                 }
                 Element::Operand(operand) => {

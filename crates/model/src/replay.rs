@@ -137,7 +137,7 @@ impl<'a, R: Recorder> Reader<'a, R> {
             kept: FxHashMap::default(),
             kept_slots: 0,
             printed: Printed::default(),
-            positions: Positions::new(symbols.len()),
+            positions: Positions::new(symbols.count()),
             pending: Vec::new(),
         }
     }

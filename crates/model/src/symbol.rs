@@ -106,13 +106,8 @@ impl Symbols {
     }
 
     /// How many names there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.names.len()
-    }
-
-    /// Whether there are none besides those without text.
-    pub fn is_empty(&self) -> bool {
-        self.names.len() == UNWRITTEN
     }
 
     /// The number of a name, or the place in the table where it would go.

@@ -17,6 +17,13 @@ pub struct Origin(u32);
 
 const NODE: u32 = 1 << 31;
 
+impl Origin {
+    /// The origin of something written at an offset.
+    pub fn written(at: u32) -> Self {
+        Self(at)
+    }
+}
+
 /// An origin, unpacked.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a> {
@@ -130,24 +137,9 @@ impl Trace {
         }
     }
 
-    /// The origin of something written at an offset.
-    pub fn origin_of_written(&self, at: u32) -> Origin {
-        Origin(at)
-    }
-
     /// The names that lead from a link's level to its target.
     pub fn keys(&self, link: Link) -> &[Symbol] {
         &self.keys[link.keys.0 as usize..link.keys.1 as usize]
-    }
-
-    /// How many nodes were recorded.
-    pub fn len(&self) -> usize {
-        self.nodes.len()
-    }
-
-    /// Whether every value so far was written in its place.
-    pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
     }
 
     fn node(&mut self, node: Node) -> Origin {
@@ -160,7 +152,7 @@ impl Recorder for Trace {
     type Origin = Origin;
 
     fn written(&mut self, at: u32) -> Origin {
-        Origin(at)
+        Origin::written(at)
     }
 
     fn link(&mut self, link: Link, keys: impl Iterator<Item = Symbol>) -> Origin {
