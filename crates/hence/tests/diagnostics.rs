@@ -75,13 +75,7 @@ fn a_page_names_its_code_and_its_rule() {
 fn the_examples_of_a_page_show_the_mistake_and_then_none() {
     for (code, page) in PAGES {
         for (number, example) in examples(page).into_iter().enumerate() {
-            let compiled = compile_text(&example);
-            let raised: Vec<&str> = compiled
-                .unit
-                .diagnostics
-                .iter()
-                .map(|d| d.code.name)
-                .collect();
+            let raised = raised_by(&example);
             match number {
                 0 => assert_eq!(raised, [*code], "the first example of {code}"),
                 _ => assert!(raised.is_empty(), "a later example of {code}: {raised:?}"),
@@ -94,13 +88,7 @@ fn the_examples_of_a_page_show_the_mistake_and_then_none() {
 fn the_examples_of_the_language_compile() {
     let page = fs::read_to_string(workspace().join("docs/smartfrog.md")).unwrap();
     for example in examples(&page) {
-        let compiled = compile_text(&example);
-        let raised: Vec<&str> = compiled
-            .unit
-            .diagnostics
-            .iter()
-            .map(|d| d.code.name)
-            .collect();
+        let raised = raised_by(&example);
         assert!(raised.is_empty(), "{raised:?} in {}", example.text);
     }
 }
@@ -129,14 +117,17 @@ fn examples(page: &str) -> Vec<Example> {
         .collect()
 }
 
-fn compile_text(example: &Example) -> Compiled {
+/// The codes of what is wrong with an example.
+fn raised_by(example: &Example) -> Vec<&'static str> {
     let mut unit = Unit::default();
     let file = unit.sources.add("example.sf", &example.text).unwrap();
     let options = Options {
         semantics: example.semantics,
         ..Options::default()
     };
-    compile(unit, &NoFiles, file, &options)
+    let compiled: Compiled = compile(unit, &NoFiles, file, &options);
+    let diagnostics = compiled.unit.diagnostics.iter();
+    diagnostics.map(|diagnostic| diagnostic.code.name).collect()
 }
 
 struct NoFiles;
