@@ -41,7 +41,7 @@ struct Answer {
     control: bool,
     steps: Vec<Step>,
     depends: Vec<Dependence>,
-    lost: Vec<Lost>,
+    lost: Vec<Lost<Subject>>,
 }
 
 impl Answer {
@@ -86,7 +86,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
         root: View,
         entry: Symbol,
         path: &Path,
-    ) -> Result<Explanation, NoSuchPath> {
+    ) -> Result<Explanation<Subject>, NoSuchPath> {
         let mut answer = Answer::default();
         let mut view = root;
         // The path as far as it is known: as text, for the steps, and as it is.
@@ -157,7 +157,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
         {
             last.kind = StepKind::Placed;
         }
-        let place = match (expression.operator, value) {
+        let place = match (&expression.operator, value) {
             (None, _) => Some(expression.span),
             _ => None,
         };
@@ -349,7 +349,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
                 prototypes.filter(|&&edge| store.inclusion(edge) == Inclusion::Prototype);
             let through = prototypes.map(|&edge| self.edge_span(edge)).collect();
             answer.lost.push(Lost {
-                value,
+                value: Some(value),
                 span,
                 rule,
                 through,
@@ -487,7 +487,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
     }
 
     /// Follows the last part of the way: from the value at a path to where it is written.
-    fn value(&mut self, answer: &mut Answer, value: Subject, path: String) -> Expression {
+    fn value(&mut self, answer: &mut Answer, value: Subject, path: String) -> Expression<Subject> {
         match value {
             Subject::Item(item) => {
                 self.step(answer, StepKind::Written, Role::Value, item.at, path);
@@ -538,7 +538,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
         }
     }
 
-    fn literal(&self, value: Subject, at: u32) -> Expression {
+    fn literal(&self, value: Subject, at: u32) -> Expression<Subject> {
         Expression {
             operator: None,
             value,
@@ -555,7 +555,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
         path: String,
         depth: usize,
         role: Role,
-    ) -> Expression {
+    ) -> Expression<Subject> {
         match self.reader.store.recorder.source(origin) {
             Source::Written(at) if self.is_block(value) => {
                 self.step(answer, StepKind::Block, Role::Block, at, path);
@@ -598,7 +598,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
         operation: &Operation,
         path: String,
         depth: usize,
-    ) -> Expression {
+    ) -> Expression<Subject> {
         let mut operands = Vec::new();
         if depth < DEEPEST && answer.steps.len() < STEPS {
             // Steps are turned around in the end.
@@ -618,10 +618,10 @@ impl<'a, 'r> Explainer<'a, 'r> {
             operands.reverse();
         }
         let span = operation.span;
-        let kind = StepKind::Operation(operation.operator);
+        let kind = StepKind::Operation(operation.operator.into());
         answer.add(kind, Role::Operation, span, path);
         Expression {
-            operator: Some(operation.operator),
+            operator: Some(operation.operator.into()),
             value,
             span,
             operands,

@@ -1,31 +1,58 @@
 //! The answer to *why*: what is told about a value, for whoever words it.
 
+use std::borrow::Cow;
+
 use crate::cell::Item;
 use crate::path::Path;
 use crate::source::Span;
 use crate::store::Found;
 use crate::trace::Operand;
+use crate::value::Value;
 
-/// The answer to *why*.
+/// The answer to *why*. `S` is how values are held: a language may have handles of its own for them.
 #[derive(Clone, Debug)]
-pub struct Explanation {
+pub struct Explanation<S = Shown> {
     /// The path that was asked about.
     pub path: Path,
     /// Its value.
-    pub value: Subject,
+    pub value: S,
     /// The literal that it is, if it was only copied.
     pub place: Option<Span>,
     /// How it came here, from the literal outwards.
     pub steps: Vec<Step>,
     /// What it beat, nearest first.
-    pub lost: Vec<Lost>,
+    pub lost: Vec<Lost<S>>,
     /// Everything written that it depends on.
     pub depends: Vec<Dependence>,
     /// The operations over the literals.
-    pub expression: Expression,
+    pub expression: Expression<S>,
 }
 
-/// A value that can be explained.
+impl<S> Explanation<S> {
+    /// The same, with the values held in another way.
+    pub fn map<T>(self, show: &mut dyn FnMut(S) -> T) -> Explanation<T> {
+        Explanation {
+            path: self.path,
+            value: show(self.value),
+            place: self.place,
+            steps: self.steps,
+            lost: self.lost.into_iter().map(|lost| lost.map(show)).collect(),
+            depends: self.depends,
+            expression: self.expression.map(show),
+        }
+    }
+}
+
+/// A value as it may be shown.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shown {
+    /// This.
+    Value(Value),
+    /// Not at all: a secret flowed into it.
+    Secret,
+}
+
+/// A value among blocks that can be explained.
 #[derive(Clone, Copy, Debug)]
 pub enum Subject {
     /// The value of an entry.
@@ -71,22 +98,41 @@ pub enum StepKind {
     /// It came through this `#include`.
     Include,
     /// It was computed here.
-    Operation(&'static str),
+    Operation(Cow<'static, str>),
+    /// It came through this import.
+    Import,
+    /// It is what this condition chose.
+    Condition,
+    /// It came through this use of a macro.
+    Macro,
+    /// This mutation joined it with what other files say.
+    Mutation(Cow<'static, str>),
     /// Its place among its neighbours follows this constraint.
     Order,
 }
 
 /// A definition that did not win.
 #[derive(Clone, Debug)]
-pub struct Lost {
-    /// What would have been the value.
-    pub value: Subject,
+pub struct Lost<S = Shown> {
+    /// What would have been the value; none if it was never computed.
+    pub value: Option<S>,
     /// Where that is written.
     pub span: Span,
     /// Why it lost.
     pub rule: Rule,
     /// The prototypes through which it would have come, innermost first.
     pub through: Vec<Span>,
+}
+
+impl<S> Lost<S> {
+    fn map<T>(self, show: &mut dyn FnMut(S) -> T) -> Lost<T> {
+        Lost {
+            value: self.value.map(show),
+            span: self.span,
+            rule: self.rule,
+            through: self.through,
+        }
+    }
 }
 
 /// Why one definition beats another.
@@ -100,6 +146,12 @@ pub enum Rule {
     LaterPrototype,
     /// A placement replaces what was there.
     Placement,
+    /// A file beats those that it imports.
+    ImportingFile,
+    /// What is undefined counts as not said.
+    Undefined,
+    /// A later mutation of one statement replaces what those before it came to.
+    LaterMutation,
 }
 
 impl Rule {
@@ -112,6 +164,9 @@ impl Rule {
             }
             Rule::LaterPrototype => "a later prototype beats an earlier one (definition 23)",
             Rule::Placement => "a placement replaces what was there (definition 13)",
+            Rule::ImportingFile => "a file beats those that it imports (§4.1)",
+            Rule::Undefined => "any value beats an undefined one (§3.2)",
+            Rule::LaterMutation => "a later mutation of a statement replaces those before it",
         }
     }
 }
@@ -146,6 +201,12 @@ pub enum Role {
     Operation,
     /// Its place follows that constraint.
     Order,
+    /// It came through that import.
+    Import,
+    /// That mutation joined it with what other files say.
+    Mutation,
+    /// That did not define it, and could have.
+    Absence,
 }
 
 impl Role {
@@ -161,21 +222,36 @@ impl Role {
             Role::Block => "block",
             Role::Operation => "operation",
             Role::Order => "order",
+            Role::Import => "import",
+            Role::Mutation => "mutation",
+            Role::Absence => "absence",
         }
     }
 }
 
 /// How a value is computed.
 #[derive(Clone, Debug)]
-pub struct Expression {
+pub struct Expression<S = Shown> {
     /// The operator; none for a literal.
-    pub operator: Option<&'static str>,
+    pub operator: Option<Cow<'static, str>>,
     /// The value of this part.
-    pub value: Subject,
+    pub value: S,
     /// Where it is written.
     pub span: Span,
     /// What it is computed from.
-    pub operands: Vec<Expression>,
+    pub operands: Vec<Expression<S>>,
+}
+
+impl<S> Expression<S> {
+    fn map<T>(self, show: &mut dyn FnMut(S) -> T) -> Expression<T> {
+        let operands = self.operands.into_iter();
+        Expression {
+            operator: self.operator,
+            value: show(self.value),
+            span: self.span,
+            operands: operands.map(|operand| operand.map(show)).collect(),
+        }
+    }
 }
 
 /// Why there is no answer.

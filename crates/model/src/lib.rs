@@ -8,6 +8,7 @@ pub(crate) mod definitions;
 pub mod diagnostic;
 pub mod explain;
 pub mod explanation;
+pub mod facts;
 pub mod function;
 pub mod impact;
 pub mod order;

@@ -2,7 +2,8 @@
 
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::explain::Explainer;
-use hence_model::explanation::{Explanation, NoSuchPath};
+use hence_model::cell::Cell;
+use hence_model::explanation::{Explanation, NoSuchPath, Shown, Subject};
 use hence_model::impact::impact;
 use hence_model::path::{Path, Segment};
 use hence_model::replay::Reader;
@@ -11,7 +12,7 @@ use hence_model::store::{BlockId, END, Found, Store, View};
 use hence_model::symbol::Symbol;
 use hence_model::trace::{Recorder, Trace};
 use hence_model::unit::{Limits, OUTPUT_TOO_LARGE, TOO_DEEP, Unit};
-use hence_model::value::Sink;
+use hence_model::value::{Builder, Sink, Value};
 
 use crate::evaluate::{Evaluator, Links};
 use crate::forward;
@@ -254,7 +255,26 @@ impl Compiled {
         let name = self.name().ok_or_else(nothing)?;
         let extent = |at| written::extent(&self.unit, at, self.dialect);
         let is_placed = |at| written::is_placed(&self.unit, at);
-        Explainer::new(&mut self.reader(), &extent, &is_placed).explain(self.root, name, path)
+        let explained = Explainer::new(&mut self.reader(), &extent, &is_placed).explain(
+            self.root,
+            name,
+            path,
+        )?;
+        Ok(explained.map(&mut |subject| self.shown(subject)))
+    }
+
+    fn shown(&self, subject: Subject) -> Shown {
+        let mut builder = Builder::default();
+        let mut literal = |cell: Cell| {
+            let unit = &self.unit;
+            unit.literals.send(&unit.sources, cell, &mut builder);
+        };
+        match subject {
+            Subject::Entry(found) => self.reader().send_entry(found, &mut builder),
+            Subject::Item(item) => literal(item.cell),
+            Subject::Operand(operand) => literal(operand.cell),
+        }
+        Shown::Value(builder.finish().unwrap_or(Value::Null))
     }
 
     /// Names every value that depends on what is written in a stretch of source.

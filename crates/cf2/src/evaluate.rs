@@ -1,0 +1,944 @@
+//! Expressions to values, as far as somebody asks.
+//!
+//! Evaluation is lazy per resource: a branch that is not taken, a value that is overridden, an element that
+//! nobody reads is never computed (§3.8, §4.1). What is being computed is marked, so that a cycle is seen
+//! where it closes; how deep evaluation may go is limited; so it always ends.
+
+use hence_model::cell::{Cell, Content};
+use hence_model::diagnostic::{Code, Diagnostic, similar};
+use hence_model::source::Span;
+use hence_model::symbol::Symbol;
+use hence_model::unit::{TOO_DEEP, Unit};
+use hence_model::work;
+use rustc_hash::FxHashMap;
+
+use crate::compile::Options;
+use crate::datum::{
+    Block, BlockId, Contribution, Datum, Elements, Entry, EntryId, FileKey, Form, Frame, FrameId,
+    Home, List, ListId, Order, OrderId, Part, Parts, Ranking, Says, Scope, ScopeId, Source, Stage,
+    State,
+};
+use crate::expand::Expansion;
+use crate::imports::Imports;
+use crate::operators;
+use crate::syntax::{Definition, ExpressionId, Kind, MacroId, Tree};
+use crate::world::World;
+
+/// Nothing has that name.
+pub const UNRESOLVED: Code = Code::new("cf2.unresolved-reference");
+/// A value needs itself.
+pub const CYCLE: Code = Code::new("cf2.cycle");
+/// A value has the wrong type for what is done with it.
+pub const TYPE: Code = Code::new("cf2.type");
+/// A selector selects nothing.
+pub const NO_SUCH_ELEMENT: Code = Code::new("cf2.no-such-element");
+/// Something undefined is used.
+pub const UNDEFINED: Code = Code::new("cf2.undefined");
+
+/// There is no value, and that was reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stop;
+
+/// A value, if there is one.
+pub type Evaluated<T = Datum> = Result<T, Stop>;
+
+/// Evaluates the files of one compilation.
+pub struct Evaluator<'w> {
+    /// Their texts, names and literals, and what is wrong with them.
+    pub unit: Unit,
+    /// Their syntax.
+    pub tree: Tree,
+    pub(crate) world: &'w dyn World,
+    pub(crate) options: Options,
+    pub(crate) imports: Imports,
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) slots: Vec<EntryId>,
+    /// What is said about names that more than one thing is said about, each with the number of the next.
+    pub(crate) contributions: Vec<(Contribution, u32)>,
+    pub(crate) lists: Vec<List>,
+    pub(crate) scopes: Vec<Scope>,
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) orders: Vec<Order>,
+    /// The blocks whose inline statements are being evaluated.
+    pub(crate) expansions: FxHashMap<BlockId, Expansion>,
+    /// For each name, the block that was last built with it and the place there.
+    pub(crate) stamps: Vec<(BlockId, u32)>,
+    /// What is being computed, and the reference that asked for it.
+    running: Vec<(Running, Span)>,
+    depth: u32,
+    /// Whether values are computed again only to explain them: what was said is not said twice.
+    pub(crate) quiet: bool,
+    /// What was evaluated, in order, for those who want to see it.
+    pub(crate) steps: Vec<String>,
+}
+
+/// Something that is being computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Running {
+    Entry(EntryId),
+    Element(ListId, usize),
+    Argument(FrameId, usize),
+}
+
+impl<'w> Evaluator<'w> {
+    /// An evaluator that has read nothing yet.
+    pub fn new(unit: Unit, world: &'w dyn World, options: Options) -> Self {
+        Self {
+            unit,
+            tree: Tree::default(),
+            world,
+            options,
+            imports: Imports::default(),
+            blocks: Vec::new(),
+            entries: Vec::new(),
+            slots: Vec::new(),
+            contributions: Vec::new(),
+            lists: Vec::new(),
+            scopes: Vec::new(),
+            frames: Vec::new(),
+            orders: vec![Order::default()],
+            expansions: FxHashMap::default(),
+            stamps: Vec::new(),
+            running: Vec::new(),
+            depth: 0,
+            quiet: false,
+            steps: Vec::new(),
+        }
+    }
+
+    /// Reports trouble, unless it was reported when the value was first computed.
+    pub(crate) fn stop<T>(&mut self, diagnostic: Diagnostic) -> Evaluated<T> {
+        if !self.quiet {
+            let path = self.path_of_running();
+            let diagnostic = match path {
+                Some(path) => diagnostic.path(path),
+                None => diagnostic,
+            };
+            self.unit.report(diagnostic);
+        }
+        Err(Stop)
+    }
+
+    fn path_of_running(&self) -> Option<String> {
+        let entry = self.running.iter().rev().find_map(|running| match running.0 {
+            Running::Entry(entry) => Some(entry),
+            _ => None,
+        })?;
+        Some(self.path(entry))
+    }
+
+    /// The path of an entry.
+    pub fn path(&self, entry: EntryId) -> String {
+        let mut names = Vec::new();
+        let mut next = Some(entry);
+        while let Some(entry) = next {
+            let entry = &self.entries[entry.0 as usize];
+            names.push(self.name(entry.name));
+            next = self.blocks[entry.block.0 as usize].home.entry;
+        }
+        names.reverse();
+        names.join(".")
+    }
+
+    /// The text of a name.
+    pub fn name(&self, symbol: Symbol) -> &str {
+        self.unit.symbols.name(&self.unit.sources, symbol)
+    }
+
+    /// The text of an expression.
+    pub(crate) fn source(&self, span: Span) -> &str {
+        self.unit.sources.slice(span)
+    }
+
+    pub(crate) fn entry(&self, entry: EntryId) -> &Entry {
+        &self.entries[entry.0 as usize]
+    }
+
+    pub(crate) fn block(&self, block: BlockId) -> &Block {
+        &self.blocks[block.0 as usize]
+    }
+
+    pub(crate) fn scope(&self, scope: ScopeId) -> Scope {
+        self.scopes[scope.0 as usize]
+    }
+
+    pub(crate) fn span(&self, expression: ExpressionId) -> Span {
+        self.tree.expression(expression).span
+    }
+
+    /// The place of the name of a definition.
+    pub(crate) fn name_span(&self, definition: Definition) -> Span {
+        let name = self.name(definition.name);
+        let at = definition.at;
+        match self.unit.sources.text()[at as usize..].starts_with(name) {
+            true => Span::new(at, at + name.len() as u32),
+            // A fact whose key cannot be a name.
+            false => self.unit.sources.character(at),
+        }
+    }
+
+    /// What is said about an entry.
+    pub(crate) fn says(&self, entry: EntryId) -> Vec<Contribution> {
+        match self.entry(entry).says {
+            Says::One(contribution) => vec![contribution],
+            Says::Many(first, last) => {
+                let mut all = Vec::new();
+                let mut number = first;
+                loop {
+                    let (contribution, next) = self.contributions[number as usize];
+                    all.push(contribution);
+                    if number == last {
+                        return all;
+                    }
+                    number = next;
+                }
+            }
+        }
+    }
+
+    /// What was said last about an entry.
+    fn last_said(&self, entry: EntryId) -> Contribution {
+        match self.entry(entry).says {
+            Says::One(contribution) => contribution,
+            Says::Many(_, last) => self.contributions[last as usize].0,
+        }
+    }
+
+    /// Where an entry is defined, for a diagnostic about it.
+    pub(crate) fn place(&self, entry: EntryId) -> Span {
+        let mut entry = entry;
+        loop {
+            match self.last_said(entry).source {
+                Source::Statement(statement) => {
+                    return self.name_span(self.tree.definition(statement));
+                }
+                Source::Entry(inner) => entry = inner,
+                Source::Made(expression) => return self.span(expression),
+            }
+        }
+    }
+
+    /// The value of an entry.
+    #[inline]
+    pub(crate) fn value(&mut self, entry: EntryId, asked: Span) -> Evaluated {
+        match self.entry(entry).state {
+            State::Done(datum) => Ok(datum),
+            State::Failed => Err(Stop),
+            State::Running => self.cycle(Running::Entry(entry), asked),
+            State::Fresh => self.compute(entry, asked),
+        }
+    }
+
+    fn compute(&mut self, entry: EntryId, asked: Span) -> Evaluated {
+        work::step();
+        // Most resources are a literal, and nothing else is said about them.
+        if let Says::One(Contribution {
+            source: Source::Statement(statement),
+            ..
+        }) = self.entry(entry).says
+            && !self.options.trace
+        {
+            let value = self.tree.definition(statement).value;
+            if let Some(datum) = literal(self.tree.expression(value).kind) {
+                self.entries[entry.0 as usize].state = State::Done(datum);
+                return Ok(datum);
+            }
+        }
+        self.entries[entry.0 as usize].state = State::Running;
+        let computed = self.within(Running::Entry(entry), asked, |evaluator| {
+            evaluator.resolve(entry)
+        });
+        self.entries[entry.0 as usize].state = match computed {
+            Ok(datum) => State::Done(datum),
+            Err(Stop) => State::Failed,
+        };
+        if self.options.trace && !self.quiet {
+            self.note(entry, computed);
+        }
+        computed
+    }
+
+    /// Computes something, a level deeper.
+    fn within<T>(
+        &mut self,
+        what: Running,
+        asked: Span,
+        compute: impl FnOnce(&mut Self) -> Evaluated<T>,
+    ) -> Evaluated<T> {
+        self.running.push((what, asked));
+        let computed = compute(self);
+        self.running.pop();
+        computed
+    }
+
+    /// Goes a level deeper, if that is allowed.
+    pub(crate) fn deeper<T>(
+        &mut self,
+        place: Span,
+        compute: impl FnOnce(&mut Self) -> Evaluated<T>,
+    ) -> Evaluated<T> {
+        let limit = self.unit.limits.depth;
+        if self.depth >= limit {
+            let message = format!("evaluation is deeper than {limit} levels here");
+            return self.stop(
+                Diagnostic::error(TOO_DEEP, message)
+                    .at(place)
+                    .help("allow more with `--max-depth`"),
+            );
+        }
+        self.depth += 1;
+        let computed = compute(self);
+        self.depth -= 1;
+        computed
+    }
+
+    /// Something needs itself: shows every step of the way round.
+    fn cycle<T>(&mut self, what: Running, asked: Span) -> Evaluated<T> {
+        let start = self.running.iter().position(|one| one.0 == what);
+        let round = &self.running[start.unwrap_or(0)..];
+        let name = |running: Running| match running {
+            Running::Entry(entry) => format!("`{}`", self.path(entry)),
+            Running::Element(..) => "an element of a list".to_owned(),
+            Running::Argument(..) => "an argument of a macro".to_owned(),
+        };
+        let needs = round.iter().skip(1).map(|one| one.1).chain([asked]);
+        let names: Vec<String> = round.iter().map(|one| name(one.0)).collect();
+        let next = names.iter().cycle().skip(1);
+        let labels: Vec<(Span, String)> = needs
+            .zip(names.iter().zip(next))
+            .map(|(span, (this, next))| (span, format!("{this} needs {next}")))
+            .collect();
+        let mut diagnostic = Diagnostic::error(CYCLE, format!("{} needs itself", names[0]));
+        const SHOWN: usize = 8;
+        for (span, text) in labels.iter().take(SHOWN) {
+            diagnostic = diagnostic.label(*span, text.clone());
+        }
+        if labels.len() > SHOWN {
+            let more = labels.len() - SHOWN;
+            diagnostic = diagnostic.help(format!("{more} more steps lead back to {}", names[0]));
+        }
+        self.stop(diagnostic.help("one of them must be given a value of its own"))
+    }
+
+    /// The value of an expression.
+    pub(crate) fn evaluate(&mut self, id: ExpressionId, scope: ScopeId, home: Home) -> Evaluated {
+        let expression = self.tree.expression(id);
+        if let Some(datum) = literal(expression.kind) {
+            return Ok(datum);
+        }
+        self.deeper(expression.span, |evaluator| {
+            evaluator.evaluate_kind(id, expression.kind, scope, home)
+        })
+    }
+
+    fn evaluate_kind(
+        &mut self,
+        id: ExpressionId,
+        kind: Kind,
+        scope: ScopeId,
+        home: Home,
+    ) -> Evaluated {
+        work::step();
+        let span = self.span(id);
+        match kind {
+            Kind::Literal(_) | Kind::Secret(_) | Kind::Undefined => {
+                Ok(literal(kind).expect("it is one"))
+            }
+            Kind::List(list) => Ok(self.new_list(List {
+                elements: Elements::Written(list, scope),
+                home,
+                states: vec![State::Fresh; list.len()],
+            })),
+            Kind::Block(body) => {
+                let parts = Parts::One(Part::Body(body, scope));
+                let block = self.new_block(parts, Ranking::Files, home);
+                Ok(form(Form::Block(block)))
+            }
+            Kind::Reference(name) => {
+                let root = self.scope(scope).root;
+                let entry = self.lookup(root, name, span)?;
+                self.value(entry, span)
+            }
+            Kind::Parameter(number) => self.argument(scope, number as usize, span, home),
+            Kind::Select(..) => self.selection(id, scope, home),
+            Kind::Negate(operand) => {
+                let datum = self.scalar(operand, scope, home, "`-`")?;
+                let negated = operators::negate(datum_cell(datum), &mut self.unit);
+                self.computed(negated, span, datum.secret)
+            }
+            Kind::Not(operand) => {
+                let bool = self.condition(operand, scope, home, "`!`")?;
+                Ok(Datum::scalar(Cell::bool(!bool.0)).marked(bool.1))
+            }
+            Kind::Binary(..) => self.binary(id, scope, home),
+            Kind::If(condition, then, otherwise) => {
+                let (holds, _) = self.condition(condition, scope, home, "a condition")?;
+                match (holds, otherwise) {
+                    (true, _) => self.evaluate(then, scope, home),
+                    (false, Some(otherwise)) => {
+                        self.evaluate(otherwise.expression(), scope, home)
+                    }
+                    (false, None) => Ok(Datum::UNDEFINED),
+                }
+            }
+            Kind::Import(..) => {
+                let block = self.import_value(id, scope, home)?;
+                Ok(form(Form::Block(block)))
+            }
+            Kind::Call(name, arguments) => self.call(id, name, arguments, scope, home),
+            Kind::Macro(id, arguments) => {
+                let arguments = self.tree.list(arguments).to_vec();
+                let (value, scope) = self.enter(id, arguments, scope);
+                self.evaluate(value, scope, home)
+            }
+            Kind::Chain(links) => {
+                let links = self.tree.chain(links);
+                self.chain(&links, scope, home, None)
+            }
+        }
+    }
+
+    /// The body of a macro, and the scope in which it is evaluated.
+    pub(crate) fn enter(
+        &mut self,
+        id: MacroId,
+        arguments: Vec<ExpressionId>,
+        scope: ScopeId,
+    ) -> (ExpressionId, ScopeId) {
+        let states = vec![State::Fresh; arguments.len()];
+        self.frames.push(Frame {
+            arguments,
+            scope,
+            states,
+        });
+        let frame = FrameId(self.frames.len() as u32 - 1);
+        let inner = Scope {
+            frame: Some(frame),
+            ..self.scope(scope)
+        };
+        let inner = self.new_scope(inner);
+        (self.tree.macro_(id).value, inner)
+    }
+
+    /// The argument that a parameter stands for.
+    pub(crate) fn argument_of(&self, scope: ScopeId, number: usize) -> (ExpressionId, ScopeId) {
+        let frame = self.scope(scope).frame.expect("a parameter is in a macro");
+        let frame = &self.frames[frame.0 as usize];
+        (frame.arguments[number], frame.scope)
+    }
+
+    fn argument(&mut self, scope: ScopeId, number: usize, span: Span, home: Home) -> Evaluated {
+        let id = self.scope(scope).frame.expect("a parameter is in a macro");
+        let frame = id.0 as usize;
+        match self.frames[frame].states[number] {
+            State::Done(datum) => Ok(datum),
+            State::Failed => Err(Stop),
+            State::Running => self.cycle(Running::Argument(id, number), span),
+            State::Fresh => {
+                self.frames[frame].states[number] = State::Running;
+                let (argument, outer) = self.argument_of(scope, number);
+                let running = Running::Argument(id, number);
+                let computed = self.within(running, span, |evaluator| {
+                    evaluator.evaluate(argument, outer, home)
+                });
+                self.frames[frame].states[number] = state(computed);
+                computed
+            }
+        }
+    }
+
+    /// Finds a name that a reference asks for.
+    pub(crate) fn lookup(&mut self, root: BlockId, name: Symbol, span: Span) -> Evaluated<EntryId> {
+        if let Some(entry) = self.find(root, name, span)? {
+            return Ok(entry);
+        }
+        let diagnostic = self.unresolved(root, name, span);
+        // Another inline statement may define it later: then that is the trouble.
+        if let Some(expansion) = self.expansions.get_mut(&root) {
+            expansion.missing.push((name, diagnostic));
+            return Err(Stop);
+        }
+        self.stop(diagnostic)
+    }
+
+    fn unresolved(&self, root: BlockId, name: Symbol, span: Span) -> Diagnostic {
+        let text = self.name(name);
+        let diagnostic = Diagnostic::error(UNRESOLVED, format!("there is no resource `{text}`"));
+        let names = self.names(root);
+        match similar(text, names.iter().map(|one| one.0.as_str())).first() {
+            Some(near) => {
+                let entry = names.iter().find(|one| one.0 == *near).expect("it is one");
+                let place = self.place(entry.1);
+                diagnostic
+                    .at(span)
+                    .label(place, "a similar name is defined here")
+                    .help(format!("did you mean `${near}`?"))
+            }
+            None => diagnostic.at(span).help(
+                "`$name` is a resource at the top of the same file, or one imported into it",
+            ),
+        }
+    }
+
+    /// The names in a block, as far as they are known.
+    pub(crate) fn names(&self, block: BlockId) -> Vec<(String, EntryId)> {
+        let entries: Vec<EntryId> = match self.expansions.get(&block) {
+            Some(expansion) => expansion.entries(),
+            None => self.slots_of(block).to_vec(),
+        };
+        let name = |&entry: &EntryId| (self.name(self.entry(entry).name).to_owned(), entry);
+        entries.iter().map(name).collect()
+    }
+
+    /// The entries of a block that is built.
+    pub(crate) fn slots_of(&self, block: BlockId) -> &[EntryId] {
+        let (start, end) = self.block(block).slots;
+        &self.slots[start as usize..end as usize]
+    }
+
+    /// `of.by.by`: a long chain is read from the left without going deeper.
+    fn selection(&mut self, id: ExpressionId, scope: ScopeId, home: Home) -> Evaluated {
+        let mut selectors = Vec::new();
+        let mut of = id;
+        while let Kind::Select(inner, by) = self.tree.expression(of).kind {
+            selectors.push((of, by));
+            of = inner;
+        }
+        let mut datum = self.evaluate(of, scope, home)?;
+        for (whole, by) in selectors.into_iter().rev() {
+            let selected = self.select(datum, by, scope, home)?;
+            datum = match selected {
+                Selected::Entry(entry) => self.value(entry, self.span(whole))?,
+                Selected::Element(list, index) => self.element(list, index, self.span(whole))?,
+                Selected::Literal(cell) => literal_datum(cell),
+            }
+            .marked(datum.secret);
+        }
+        Ok(datum)
+    }
+
+    /// What a selector selects; its value is not computed.
+    pub(crate) fn select(
+        &mut self,
+        of: Datum,
+        by: ExpressionId,
+        scope: ScopeId,
+        home: Home,
+    ) -> Evaluated<Selected> {
+        match self.try_select(of, by, scope, home)? {
+            Ok(selected) => Ok(selected),
+            Err(Missing { name, diagnostic }) => {
+                // Another inline statement may define it later: then that is the trouble.
+                if let Form::Block(block) = of.form
+                    && let Some(expansion) = self.expansions.get_mut(&block)
+                    && let Some(name) = name
+                {
+                    expansion.missing.push((name, *diagnostic));
+                    return Err(Stop);
+                }
+                self.stop(*diagnostic)
+            }
+        }
+    }
+
+    /// What a selector selects, or what to say if there is nothing.
+    pub(crate) fn try_select(
+        &mut self,
+        of: Datum,
+        by: ExpressionId,
+        scope: ScopeId,
+        home: Home,
+    ) -> Evaluated<Result<Selected, Missing>> {
+        let span = self.span(by);
+        let selector = self.evaluate(by, scope, home)?;
+        let Form::Scalar(cell) = selector.form else {
+            let type_ = self.type_name(selector);
+            let message = format!("a selector must be a name or a number, and this is {type_}");
+            return self.stop(Diagnostic::error(TYPE, message).at(span));
+        };
+        let missing = |name, message: String, help: Option<String>| {
+            let mut diagnostic = Diagnostic::error(NO_SUCH_ELEMENT, message).at(span);
+            diagnostic.help.extend(help);
+            let diagnostic = Box::new(diagnostic);
+            Ok(Err(Missing { name, diagnostic }))
+        };
+        match of.form {
+            Form::Block(block) => {
+                let text = match selector.secret {
+                    true => "‹secret›".to_owned(),
+                    false => operators::text(cell, &self.unit),
+                };
+                let key = operators::text(cell, &self.unit);
+                let name = self.unit.symbols.intern_text(&self.unit.sources, &key);
+                if let Some(entry) = self.find(block, name, span)? {
+                    return Ok(Ok(Selected::Entry(entry)));
+                }
+                let names = self.names(block);
+                let near = similar(&text, names.iter().map(|one| one.0.as_str()));
+                let help = match near.first() {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None if names.is_empty() => "the block is empty".to_owned(),
+                    None => {
+                        let shown: Vec<&str> =
+                            names.iter().take(10).map(|one| one.0.as_str()).collect();
+                        let dots = if names.len() > 10 { ", …" } else { "" };
+                        format!("it has {}{dots}", shown.join(", "))
+                    }
+                };
+                let message = format!("there is no `{text}` in this block");
+                missing(Some(name), message, Some(help))
+            }
+            Form::List(_) | Form::Literals(_) => {
+                let count = match of.form {
+                    Form::List(list) => self.lists[list.0 as usize].states.len(),
+                    Form::Literals(cell) => self.unit.literals.elements(cell).len(),
+                    _ => unreachable!("it is a list"),
+                };
+                let index = match cell.content(&self.unit.literals) {
+                    Content::Integer(index) => usize::try_from(index).ok(),
+                    Content::Float(_) => {
+                        let message = "the elements of a list are numbered 0, 1, 2 …";
+                        let text = self.source(span).to_owned();
+                        let brackets = text.replace('.', ").");
+                        let help = format!(
+                            "`{text}` is read as one decimal number: write `.({brackets}` to select twice"
+                        );
+                        return missing(None, message.to_owned(), Some(help));
+                    }
+                    _ => None,
+                };
+                match (index, of.form) {
+                    (Some(index), Form::List(list)) if index < count => {
+                        Ok(Ok(Selected::Element(list, index)))
+                    }
+                    (Some(index), Form::Literals(cell)) if index < count => {
+                        let item = self.unit.literals.elements(cell)[index];
+                        Ok(Ok(Selected::Literal(item.cell)))
+                    }
+                    _ => {
+                        let elements = match count {
+                            1 => "1 element".to_owned(),
+                            count => format!("{count} elements"),
+                        };
+                        let message =
+                            format!("the list has {elements}, numbered from 0, and none is this");
+                        missing(None, message, None)
+                    }
+                }
+            }
+            _ => {
+                let type_ = self.type_name(of);
+                let message =
+                    format!("only blocks and lists have parts, and this selects from {type_}");
+                self.stop(Diagnostic::error(TYPE, message).at(span))
+            }
+        }
+    }
+
+    /// An element of a list.
+    pub(crate) fn element(&mut self, list: ListId, index: usize, asked: Span) -> Evaluated {
+        let List {
+            elements,
+            home,
+            states,
+        } = &self.lists[list.0 as usize];
+        let (elements, home) = (*elements, *home);
+        match states[index] {
+            State::Done(datum) => Ok(datum),
+            State::Failed => Err(Stop),
+            State::Running => self.cycle(Running::Element(list, index), asked),
+            State::Fresh => {
+                let Elements::Written(written, scope) = elements else {
+                    unreachable!("what a function made is known");
+                };
+                self.lists[list.0 as usize].states[index] = State::Running;
+                let element = self.tree.list(written)[index];
+                let running = Running::Element(list, index);
+                let computed = self.within(running, asked, |evaluator| {
+                    evaluator.evaluate(element, scope, home)
+                });
+                self.lists[list.0 as usize].states[index] = state(computed);
+                computed
+            }
+        }
+    }
+
+    /// `a + b + c`: a long chain is computed from the left without going deeper.
+    fn binary(&mut self, id: ExpressionId, scope: ScopeId, home: Home) -> Evaluated {
+        let mut rest = Vec::new();
+        let mut first = id;
+        while let Kind::Binary(operator, left, right) = self.tree.expression(first).kind {
+            rest.push((first, operator, left, right));
+            first = left;
+        }
+        let mut left = self.evaluate(first, scope, home)?;
+        for (whole, operator, operand, right) in rest.into_iter().rev() {
+            let span = self.span(whole);
+            if operators::is_logical(operator) {
+                let bool = self.as_bool(left, operand, operator.text())?;
+                // The right side counts only if the left one does not decide.
+                if bool == operators::decides(operator) {
+                    left = Datum::scalar(Cell::bool(bool)).marked(left.secret);
+                } else {
+                    let other = self.evaluate(right, scope, home)?;
+                    let bool = self.as_bool(other, right, operator.text())?;
+                    left = Datum::scalar(Cell::bool(bool)).marked(left.secret || other.secret);
+                }
+                continue;
+            }
+            let one = self.as_scalar(left, operand, operator.text())?;
+            let right_datum = self.evaluate(right, scope, home)?;
+            let other = self.as_scalar(right_datum, right, operator.text())?;
+            let secret = left.secret || right_datum.secret;
+            let result = operators::binary(operator, one, other, &mut self.unit);
+            left = self.computed(result, span, secret)?;
+        }
+        Ok(left)
+    }
+
+    fn computed(
+        &mut self,
+        result: Result<Cell, operators::Trouble>,
+        span: Span,
+        secret: bool,
+    ) -> Evaluated {
+        match result {
+            Ok(cell) => Ok(Datum::scalar(cell).marked(secret)),
+            Err(trouble) => {
+                let mut diagnostic = Diagnostic::error(trouble.code, trouble.message).at(span);
+                if let Some(help) = trouble.help {
+                    diagnostic = diagnostic.help(help);
+                }
+                self.stop(diagnostic)
+            }
+        }
+    }
+
+    fn scalar(&mut self, id: ExpressionId, scope: ScopeId, home: Home, by: &str) -> Evaluated {
+        let datum = self.evaluate(id, scope, home)?;
+        self.as_scalar(datum, id, by)?;
+        Ok(datum)
+    }
+
+    /// A value that must be a scalar.
+    pub(crate) fn as_scalar(&mut self, datum: Datum, id: ExpressionId, by: &str) -> Evaluated<Cell> {
+        if let Form::Scalar(cell) = datum.form {
+            return Ok(cell);
+        }
+        let by = by.trim_matches('`');
+        let span = self.span(id);
+        if datum.is_undefined() {
+            let message = format!("`{by}` needs a value, and this is undefined");
+            return self.stop(Diagnostic::error(UNDEFINED, message).at(span));
+        }
+        let type_ = self.type_name(datum);
+        let message = format!("`{by}` cannot be applied to {type_}");
+        self.stop(Diagnostic::error(TYPE, message).at(span))
+    }
+
+    fn as_bool(&mut self, datum: Datum, id: ExpressionId, by: &str) -> Evaluated<bool> {
+        let cell = self.as_scalar(datum, id, by)?;
+        if let Content::Bool(bool) = cell.content(&self.unit.literals) {
+            return Ok(bool);
+        }
+        let type_ = self.type_name(datum);
+        let span = self.span(id);
+        let diagnostic = Diagnostic::error(
+            TYPE,
+            format!("`{by}` needs true or false, and this is {type_}"),
+        );
+        let text = operators::text(cell, &self.unit);
+        let help = match text.as_str() {
+            "true" | "false" if !datum.secret => "without quotes it would be a boolean",
+            _ => "compare it with something: `$x == yes`",
+        };
+        self.stop(diagnostic.at(span).help(help))
+    }
+
+    /// A condition, and whether a secret flowed into it.
+    pub(crate) fn condition(
+        &mut self,
+        id: ExpressionId,
+        scope: ScopeId,
+        home: Home,
+        by: &str,
+    ) -> Evaluated<(bool, bool)> {
+        let datum = self.evaluate(id, scope, home)?;
+        let bool = self.as_bool(datum, id, by.trim_matches('`'))?;
+        Ok((bool, datum.secret))
+    }
+
+    /// The type of a value, as in *a number*.
+    pub(crate) fn type_name(&self, datum: Datum) -> &'static str {
+        match self.type_of(datum) {
+            "undef" => "undefined",
+            "block" => "a block",
+            "list" => "a list",
+            "bool" => "a boolean",
+            "number" => "a number",
+            _ => "text",
+        }
+    }
+
+    pub(crate) fn new_block(&mut self, parts: Parts, ranking: Ranking, home: Home) -> BlockId {
+        self.blocks.push(Block {
+            parts,
+            ranking,
+            home,
+            owns_order: false,
+            stage: Stage::Unbuilt,
+            slots: (0, 0),
+            index: None,
+            size: None,
+        });
+        BlockId(self.blocks.len() as u32 - 1)
+    }
+
+    pub(crate) fn new_list(&mut self, list: List) -> Datum {
+        self.lists.push(list);
+        form(Form::List(ListId(self.lists.len() as u32 - 1)))
+    }
+
+    pub(crate) fn new_scope(&mut self, scope: Scope) -> ScopeId {
+        self.scopes.push(scope);
+        ScopeId(self.scopes.len() as u32 - 1)
+    }
+
+    pub(crate) fn new_order(&mut self, outer: Option<OrderId>) -> OrderId {
+        self.orders.push(Order {
+            outer,
+            importers: FxHashMap::default(),
+        });
+        OrderId(self.orders.len() as u32 - 1)
+    }
+
+    /// Whether one file beats another.
+    pub(crate) fn beats(&self, order: OrderId, winner: FileKey, loser: FileKey) -> bool {
+        winner != loser && self.above(order, loser, |file| file == winner)
+    }
+
+    /// Whether some file that imports `file`, directly or not, is one of those.
+    pub(crate) fn above(
+        &self,
+        order: OrderId,
+        file: FileKey,
+        is_wanted: impl Fn(FileKey) -> bool,
+    ) -> bool {
+        let mut pending = vec![file];
+        let mut seen = vec![file];
+        while let Some(file) = pending.pop() {
+            let mut next = Some(order);
+            while let Some(id) = next {
+                let order = &self.orders[id.0 as usize];
+                for &importer in order.importers.get(&file).into_iter().flatten() {
+                    if is_wanted(importer) {
+                        return true;
+                    }
+                    if !seen.contains(&importer) {
+                        seen.push(importer);
+                        pending.push(importer);
+                    }
+                }
+                next = order.outer;
+            }
+        }
+        false
+    }
+
+    /// Where the value of an entry belongs.
+    pub(crate) fn home_of(&self, entry: EntryId) -> Home {
+        let block = self.entry(entry).block;
+        Home {
+            order: self.block(block).home.order,
+            entry: Some(entry),
+        }
+    }
+
+    /// Writes down a step of the evaluation.
+    fn note(&mut self, entry: EntryId, computed: Evaluated) {
+        let level = "  ".repeat(self.running.len());
+        let shown = match computed {
+            Ok(datum) => self.shown(datum),
+            Err(Stop) => "failed".to_owned(),
+        };
+        let place = self.unit.sources.location(self.place(entry).start);
+        let path = self.path(entry);
+        self.steps.push(format!("{level}{path} => {shown}   {place}"));
+    }
+
+    /// A value in a few words: blocks and lists are not computed for it, and secrets are not shown.
+    pub(crate) fn shown(&self, datum: Datum) -> String {
+        if datum.secret {
+            return "‹secret›".to_owned();
+        }
+        match datum.form {
+            Form::Undefined => "?".to_owned(),
+            Form::Scalar(cell) => crate::printer::scalar(cell, &self.unit),
+            Form::Literals(cell) => crate::printer::list(cell, &self.unit),
+            Form::List(list) => {
+                let count = self.lists[list.0 as usize].states.len();
+                format!("[ {count} elements ]")
+            }
+            Form::Block(_) => "{ … }".to_owned(),
+        }
+    }
+}
+
+/// What a selector selects.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Selected {
+    /// A resource of a block.
+    Entry(EntryId),
+    /// An element of a list.
+    Element(ListId, usize),
+    /// An element of a list of literals.
+    Literal(Cell),
+}
+
+/// A selector that selects nothing.
+pub(crate) struct Missing {
+    /// The name that a block does not have.
+    name: Option<Symbol>,
+    /// What to say.
+    diagnostic: Box<Diagnostic>,
+}
+
+/// A value that is written out.
+fn literal(kind: Kind) -> Option<Datum> {
+    match kind {
+        Kind::Literal(cell) => Some(literal_datum(cell)),
+        Kind::Secret(cell) => Some(Datum::scalar(cell).marked(true)),
+        Kind::Undefined => Some(Datum::UNDEFINED),
+        _ => None,
+    }
+}
+
+/// A literal as a value.
+pub(crate) fn literal_datum(cell: Cell) -> Datum {
+    match cell.is_scalar() {
+        true => Datum::scalar(cell),
+        false => form(Form::Literals(cell)),
+    }
+}
+
+pub(crate) fn form(form: Form) -> Datum {
+    Datum {
+        form,
+        secret: false,
+    }
+}
+
+fn datum_cell(datum: Datum) -> Cell {
+    match datum.form {
+        Form::Scalar(cell) => cell,
+        _ => Cell::NULL,
+    }
+}
+
+fn state(computed: Evaluated) -> State {
+    match computed {
+        Ok(datum) => State::Done(datum),
+        Err(Stop) => State::Failed,
+    }
+}

@@ -1,0 +1,508 @@
+//! What names a block has.
+//!
+//! A block without inline statements has those that are written in it. Inline statements add to that in
+//! rounds: all that are known are evaluated against what is defined so far, and what they bring is added at
+//! the end of the round; statements among it are the next round. So their order does not matter. A name that
+//! one of them has read must not be defined by a later round (§3.8, §3.9): that is an error with both places.
+
+use hence_model::diagnostic::{Code, Diagnostic};
+use hence_model::source::Span;
+use hence_model::symbol::Symbol;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::datum::{
+    BlockId, Contribution, Entry, EntryId, FileKey, Form, Home, Part, Parts, Ranking, Says,
+    ScopeId, Source, Stage, State,
+};
+use crate::evaluate::{CYCLE, Evaluated, Evaluator, Stop, TYPE};
+use crate::syntax::{ExpressionId, Kind, Statement};
+
+/// An inline statement defines what an inline statement has read.
+pub const INLINE_CONFLICT: Code = Code::new("cf2.inline-conflict");
+/// A resource is defined twice in a file.
+pub const DUPLICATE: Code = Code::new("cf2.duplicate");
+
+/// A block with up to so many entries is searched from end to end.
+const FEW: usize = 8;
+
+/// A block whose inline statements are being evaluated.
+#[derive(Default)]
+pub(crate) struct Expansion {
+    /// What is defined so far, and what was first said about it.
+    index: FxHashMap<Symbol, (EntryId, Contribution)>,
+    /// The names that inline statements have read, and where.
+    reads: FxHashMap<Symbol, Span>,
+    /// The names that they asked for in vain, and what to say if nothing defines them.
+    pub missing: Vec<(Symbol, Diagnostic)>,
+    /// The files that were imported.
+    imported: FxHashSet<FileKey>,
+}
+
+impl Expansion {
+    /// The entries that are known.
+    pub fn entries(&self) -> Vec<EntryId> {
+        self.index.values().map(|one| one.0).collect()
+    }
+}
+
+/// A piece of a block's contents, in the order of the text.
+enum Piece {
+    Name(Symbol),
+    /// What an inline statement brings, by its number.
+    Inline(usize),
+}
+
+/// An inline statement.
+struct Inline {
+    expression: ExpressionId,
+    scope: ScopeId,
+    rank: u32,
+    /// What it brought.
+    pieces: Vec<Piece>,
+}
+
+impl Evaluator<'_> {
+    /// Finds a name in a block.
+    pub(crate) fn find(
+        &mut self,
+        block: BlockId,
+        name: Symbol,
+        asked: Span,
+    ) -> Evaluated<Option<EntryId>> {
+        match self.block(block).stage {
+            Stage::Built => {}
+            Stage::Unbuilt => self.build(block, asked)?,
+            Stage::Broken => return Err(Stop),
+            Stage::Building => {
+                let Some(expansion) = self.expansions.get_mut(&block) else {
+                    return self.contains_itself(asked);
+                };
+                expansion.reads.entry(name).or_insert(asked);
+                return Ok(expansion.index.get(&name).map(|found| found.0));
+            }
+        }
+        let slots = self.slots_of(block);
+        if slots.len() <= FEW {
+            let found = slots.iter().find(|&&entry| self.entry(entry).name == name);
+            return Ok(found.copied());
+        }
+        if self.block(block).index.is_none() {
+            let slots = self.slots_of(block).iter();
+            let index = slots.map(|&entry| (self.entry(entry).name, entry)).collect();
+            self.blocks[block.0 as usize].index = Some(Box::new(index));
+        }
+        let index = self.block(block).index.as_ref().expect("it was just made");
+        Ok(index.get(&name).copied())
+    }
+
+    /// Makes all names of a block known.
+    pub(crate) fn build(&mut self, block: BlockId, asked: Span) -> Evaluated<()> {
+        match self.block(block).stage {
+            Stage::Built => return Ok(()),
+            Stage::Broken => return Err(Stop),
+            Stage::Building => return self.contains_itself(asked),
+            Stage::Unbuilt => {}
+        }
+        self.blocks[block.0 as usize].stage = Stage::Building;
+        let parts = self.block(block).parts.clone();
+        let built = self.deeper(asked, |evaluator| {
+            evaluator.build_parts(block, &parts, asked)
+        });
+        self.blocks[block.0 as usize].stage = match built {
+            Ok(()) => Stage::Built,
+            Err(Stop) => Stage::Broken,
+        };
+        built
+    }
+
+    fn build_parts(&mut self, block: BlockId, parts: &Parts, asked: Span) -> Evaluated<()> {
+        let is_inline = |part: &Part| match part {
+            Part::Body(body, _) => self.tree.body(*body).inline,
+            Part::Block(..) => false,
+        };
+        if parts.as_slice().iter().any(is_inline) {
+            return self.expand(block, parts, asked);
+        }
+        // Building one block forgets which names another has: those that are parts come first.
+        for part in parts.as_slice() {
+            if let Part::Block(inner, _) = *part {
+                self.build(inner, asked)?;
+            }
+        }
+        let count = self.unit.symbols.count();
+        self.stamps.resize(count, (BlockId(u32::MAX), 0));
+        let start = self.slots.len() as u32;
+        let ranking = self.block(block).ranking;
+        let mut said = Vec::new();
+        for (number, part) in parts.as_slice().iter().enumerate() {
+            let rank = rank(ranking, number);
+            match *part {
+                Part::Body(body, scope) => {
+                    for statement in self.tree.body(body).statements() {
+                        let name = self.tree.definition(statement).name;
+                        let source = Source::Statement(statement);
+                        self.stamp(block, name, Contribution { source, scope, rank }, &mut said, start);
+                    }
+                }
+                Part::Block(inner, scope) => {
+                    let (from, to) = self.block(inner).slots;
+                    for slot in from..to {
+                        let entry = self.slots[slot as usize];
+                        let name = self.entry(entry).name;
+                        let source = Source::Entry(entry);
+                        self.stamp(block, name, Contribution { source, scope, rank }, &mut said, start);
+                    }
+                }
+            }
+        }
+        self.blocks[block.0 as usize].slots = (start, self.slots.len() as u32);
+        Ok(())
+    }
+
+    /// Adds what is said about a name to a block that is being built in one go, whose slots begin at
+    /// `start`; `said` is what was first said about each.
+    fn stamp(
+        &mut self,
+        block: BlockId,
+        name: Symbol,
+        says: Contribution,
+        said: &mut Vec<Contribution>,
+        start: u32,
+    ) {
+        let (stamped, slot) = self.stamps[name.index()];
+        if stamped == block {
+            let known = self.slots[slot as usize];
+            let first = said[(slot - start) as usize];
+            self.slots[slot as usize] = self.contribute(block, known, first, says);
+            return;
+        }
+        self.stamps[name.index()] = (block, self.slots.len() as u32);
+        let entry = self.first(block, name, says);
+        self.slots.push(entry);
+        said.push(says);
+    }
+
+    /// The entry for a name that one thing is said about. If that is another block's entry, it is that one.
+    fn first(&mut self, block: BlockId, name: Symbol, says: Contribution) -> EntryId {
+        match says.source {
+            Source::Entry(entry) => entry,
+            _ => self.new_entry(block, name, Says::One(says)),
+        }
+    }
+
+    pub(crate) fn new_entry(&mut self, block: BlockId, name: Symbol, says: Says) -> EntryId {
+        self.entries.push(Entry {
+            name,
+            block,
+            says,
+            state: State::Fresh,
+        });
+        EntryId(self.entries.len() as u32 - 1)
+    }
+
+    /// Adds to what is said about an entry of a block, which began with `first`.
+    fn contribute(
+        &mut self,
+        block: BlockId,
+        known: EntryId,
+        first: Contribution,
+        says: Contribution,
+    ) -> EntryId {
+        let before = self.entry(known);
+        // An entry that is another block's stays as it is there.
+        if before.block != block {
+            let entry = self.new_entry(block, before.name, Says::One(first));
+            return self.contribute(block, entry, first, says);
+        }
+        if let (true, Says::One(first)) = (self.options.warn_duplicates, before.says) {
+            self.warn_of_duplicate(first, says);
+        }
+        let next = self.contributions.len() as u32;
+        let says = match self.entry(known).says {
+            Says::One(first) => {
+                self.contributions.push((first, next + 1));
+                self.contributions.push((says, 0));
+                Says::Many(next, next + 1)
+            }
+            Says::Many(first, last) => {
+                self.contributions.push((says, 0));
+                self.contributions[last as usize].1 = next;
+                Says::Many(first, next)
+            }
+        };
+        self.entries[known.0 as usize].says = says;
+        known
+    }
+
+    fn warn_of_duplicate(&mut self, first: Contribution, second: Contribution) {
+        let (Source::Statement(one), Source::Statement(other)) = (first.source, second.source)
+        else {
+            return;
+        };
+        let same_file = self.scope(first.scope).file == self.scope(second.scope).file;
+        let is_implicit = |value| match self.tree.expression(value).kind {
+            Kind::Block(body) => self.tree.body(body).implicit,
+            _ => false,
+        };
+        let (one, other) = (self.tree.definition(one), self.tree.definition(other));
+        if !same_file || is_implicit(one.value) && is_implicit(other.value) || self.quiet {
+            return;
+        }
+        let message = format!("`{}` is defined twice in this file", self.name(one.name));
+        let diagnostic = Diagnostic::warning(DUPLICATE, message)
+            .at(self.name_span(other))
+            .label(self.name_span(one), "the first definition");
+        self.unit.report(diagnostic);
+    }
+
+    /// Makes all names known of a block that inline statements add to.
+    fn expand(&mut self, block: BlockId, parts: &Parts, asked: Span) -> Evaluated<()> {
+        self.expansions.insert(block, Expansion::default());
+        let mut inlines = Vec::new();
+        let mut pieces = Vec::new();
+        let ranking = self.block(block).ranking;
+        let mut outcome = Ok(());
+        for (number, part) in parts.as_slice().iter().enumerate() {
+            let rank = rank(ranking, number);
+            outcome = outcome.and(self.lay(block, *part, rank, &mut pieces, &mut inlines, asked));
+        }
+        let mut round = 0..inlines.len();
+        while !round.is_empty() {
+            let mut brought = Vec::new();
+            for number in round {
+                let Inline {
+                    expression, scope, ..
+                } = inlines[number];
+                match self.inline(block, expression, scope) {
+                    Ok(Some(part)) => brought.push((number, part)),
+                    Ok(None) => {}
+                    Err(Stop) => outcome = Err(Stop),
+                }
+            }
+            let next = inlines.len();
+            for (number, part) in brought {
+                let mut pieces = Vec::new();
+                let rank = inlines[number].rank;
+                let laid = self.lay(block, part, rank, &mut pieces, &mut inlines, asked);
+                outcome = outcome.and(laid);
+                inlines[number].pieces = pieces;
+            }
+            round = next..inlines.len();
+        }
+        let expansion = self.expansions.remove(&block).expect("it was put there");
+        for (name, diagnostic) in expansion.missing {
+            // If it is defined in the end, that was reported as a conflict.
+            if !expansion.index.contains_key(&name) {
+                let _: Evaluated<()> = self.stop(diagnostic);
+            }
+        }
+        outcome?;
+        self.order_slots(block, &pieces, &inlines, &expansion.index);
+        Ok(())
+    }
+
+    /// Adds a part to a block whose inline statements are being evaluated.
+    fn lay(
+        &mut self,
+        block: BlockId,
+        part: Part,
+        rank: u32,
+        pieces: &mut Vec<Piece>,
+        inlines: &mut Vec<Inline>,
+        asked: Span,
+    ) -> Evaluated<()> {
+        let mut outcome = Ok(());
+        match part {
+            Part::Body(body, scope) => {
+                for id in self.tree.body(body).statements() {
+                    match self.tree.statement(id) {
+                        Statement::Inline(expression) => {
+                            pieces.push(Piece::Inline(inlines.len()));
+                            inlines.push(Inline {
+                                expression,
+                                scope,
+                                rank,
+                                pieces: Vec::new(),
+                            });
+                        }
+                        Statement::Define(definition) => {
+                            pieces.push(Piece::Name(definition.name));
+                            let source = Source::Statement(id);
+                            let says = Contribution { source, scope, rank };
+                            outcome = outcome.and(self.define(block, definition.name, says));
+                        }
+                    }
+                }
+            }
+            Part::Block(inner, scope) => {
+                self.build(inner, asked)?;
+                for entry in self.slots_of(inner).to_vec() {
+                    let name = self.entry(entry).name;
+                    pieces.push(Piece::Name(name));
+                    let source = Source::Entry(entry);
+                    let says = Contribution { source, scope, rank };
+                    outcome = outcome.and(self.define(block, name, says));
+                }
+            }
+        }
+        outcome
+    }
+
+    fn define(&mut self, block: BlockId, name: Symbol, says: Contribution) -> Evaluated<()> {
+        let expansion = &self.expansions[&block];
+        let known = expansion.index.get(&name).copied();
+        if let Some(&read) = expansion.reads.get(&name) {
+            return self.conflict(name, says, read);
+        }
+        let defined = match known {
+            Some((known, first)) => (self.contribute(block, known, first, says), first),
+            None => (self.first(block, name, says), says),
+        };
+        let expansion = self.expansions.get_mut(&block).expect("it is there");
+        expansion.index.insert(name, defined);
+        Ok(())
+    }
+
+    fn conflict<T>(&mut self, name: Symbol, says: Contribution, read: Span) -> Evaluated<T> {
+        let defined = match says.source {
+            Source::Statement(statement) => self.name_span(self.tree.definition(statement)),
+            Source::Entry(entry) => self.place(entry),
+            Source::Made(expression) => self.span(expression),
+        };
+        let name = self.name(name);
+        let message =
+            format!("an inline statement defines `{name}`, which an inline statement needs");
+        self.stop(
+            Diagnostic::error(INLINE_CONFLICT, message)
+                .label(defined, "it is defined here")
+                .label(read, "and its value is needed here, to know what the block has")
+                .help(format!(
+                    "define `{name}` outside of inline statements, or use a value import or conditional: `Name => if …`"
+                )),
+        )
+    }
+
+    /// A block whose names depend on themselves.
+    fn contains_itself<T>(&mut self, asked: Span) -> Evaluated<T> {
+        self.stop(
+            Diagnostic::error(CYCLE, "this block is needed to know what it has")
+                .label(asked, "all of it is needed here")
+                .help("inline statements may read single resources of their block, not all of it"),
+        )
+    }
+
+    /// What an inline statement brings.
+    fn inline(
+        &mut self,
+        block: BlockId,
+        id: ExpressionId,
+        scope: ScopeId,
+    ) -> Evaluated<Option<Part>> {
+        let home = self.block(block).home;
+        let span = self.span(id);
+        match self.tree.expression(id).kind {
+            Kind::Block(body) => Ok(Some(Part::Body(body, scope))),
+            Kind::If(condition, then, otherwise) => {
+                let (holds, _) = self.condition(condition, scope, home, "a condition")?;
+                match (holds, otherwise) {
+                    (true, _) => self.inline(block, then, scope),
+                    (false, Some(otherwise)) => self.inline(block, otherwise.expression(), scope),
+                    (false, None) => Ok(None),
+                }
+            }
+            Kind::Macro(id, arguments) => {
+                let arguments = self.tree.list(arguments).to_vec();
+                let (value, scope) = self.enter(id, arguments, scope);
+                self.inline(block, value, scope)
+            }
+            Kind::Import(..) => self.inline_import(block, id, scope, home),
+            _ => {
+                let datum = self.evaluate(id, scope, home)?;
+                match datum.form {
+                    Form::Block(inner) => Ok(Some(Part::Block(inner, scope))),
+                    Form::Undefined => Ok(None),
+                    _ => {
+                        let type_ = self.type_name(datum);
+                        let message =
+                            format!("an inline statement must give a block, and this is {type_}");
+                        self.stop(
+                            Diagnostic::error(TYPE, message)
+                                .at(span)
+                                .help("give it a name: `Name => …`"),
+                        )
+                    }
+                }
+            }
+        }
+    }
+
+    fn inline_import(
+        &mut self,
+        block: BlockId,
+        id: ExpressionId,
+        scope: ScopeId,
+        home: Home,
+    ) -> Evaluated<Option<Part>> {
+        let span = self.span(id);
+        let (file, body) = self.import(id, scope, home)?;
+        let importer = self.scope(scope).file;
+        let mut order = self.block(block).home.order;
+        if self.beats(order, file, importer) {
+            return self.import_cycle(file, scope, span);
+        }
+        let expansion = self.expansions.get_mut(&block).expect("it is there");
+        let is_first = expansion.imported.insert(file);
+        // What a file imports into this block it beats here, and nowhere else.
+        if !self.block(block).owns_order {
+            order = self.new_order(Some(order));
+            let block = &mut self.blocks[block.0 as usize];
+            block.home.order = order;
+            block.owns_order = true;
+        }
+        let importers = &mut self.orders[order.0 as usize].importers;
+        let importers = importers.entry(file).or_default();
+        if !importers.contains(&importer) {
+            importers.push(importer);
+        }
+        // The same file twice in one block is the same as once.
+        if !is_first {
+            return Ok(None);
+        }
+        let scope = self.imported_scope(block, file, scope, span);
+        Ok(Some(Part::Body(body, scope)))
+    }
+
+    /// Brings the entries of a block into the order of the text, inline statements in their places.
+    fn order_slots(
+        &mut self,
+        block: BlockId,
+        pieces: &[Piece],
+        inlines: &[Inline],
+        index: &FxHashMap<Symbol, (EntryId, Contribution)>,
+    ) {
+        let start = self.slots.len() as u32;
+        let mut seen = FxHashSet::default();
+        let mut open = vec![pieces.iter()];
+        while let Some(rest) = open.last_mut() {
+            match rest.next() {
+                None => {
+                    open.pop();
+                }
+                Some(Piece::Inline(number)) => open.push(inlines[*number].pieces.iter()),
+                Some(Piece::Name(name)) => {
+                    if seen.insert(*name) {
+                        self.slots.push(index[name].0);
+                    }
+                }
+            }
+        }
+        self.blocks[block.0 as usize].slots = (start, self.slots.len() as u32);
+    }
+}
+
+fn rank(ranking: Ranking, part: usize) -> u32 {
+    match ranking {
+        Ranking::Files => 0,
+        Ranking::Listed => part as u32,
+    }
+}

@@ -1,0 +1,393 @@
+//! Text to tokens.
+//!
+//! A token is a kind and a span, and whether a line ended before it: newlines separate statements and
+//! elements, but where they do so is for the parser to decide.
+
+use hence_model::diagnostic::{Code, Diagnostic};
+use hence_model::source::Span;
+use hence_model::work;
+
+/// A character that no token begins with.
+pub const STRAY_CHARACTER: Code = Code::new("cf2.stray-character");
+/// A string without its closing quote.
+pub const UNTERMINATED_STRING: Code = Code::new("cf2.unterminated-string");
+
+/// A kind of token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Token {
+    /// A name, or a bare literal.
+    Word,
+    /// A reserved word.
+    Keyword(Keyword),
+    /// `12`, `4.5`.
+    Number,
+    /// `'…'`; `escaped` if there is a backslash in it.
+    Text {
+        /// Whether it must be decoded.
+        escaped: bool,
+    },
+    /// `=>`
+    Assign,
+    /// `~>`
+    Merge,
+    /// `~`, as in `~(sum)>`.
+    Tilde,
+    /// `=`
+    Equals,
+    /// An infix operator, or one that may be.
+    Operator(Operator),
+    /// `!`
+    Not,
+    /// `$`
+    Dollar,
+    /// `?`
+    Undefined,
+    /// `.`
+    Dot,
+    /// `,`
+    Comma,
+    /// `(`
+    OpenParenthesis,
+    /// `)`
+    CloseParenthesis,
+    /// `{`
+    OpenBrace,
+    /// `}`
+    CloseBrace,
+    /// `[`
+    OpenBracket,
+    /// `]`
+    CloseBracket,
+    /// The end of the file.
+    End,
+    /// Something that is no token; it was reported.
+    Invalid,
+}
+
+/// A word that is not a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Keyword {
+    True,
+    False,
+    If,
+    Then,
+    Else,
+    Import,
+    Def,
+    Private,
+}
+
+/// An infix operator (figure 1); `-` also stands before a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Operator {
+    Or,
+    And,
+    Less,
+    LessOrEqual,
+    Equal,
+    NotEqual,
+    GreaterOrEqual,
+    Greater,
+    Concatenate,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+}
+
+impl Operator {
+    /// As it is written.
+    pub fn text(self) -> &'static str {
+        match self {
+            Operator::Or => "||",
+            Operator::And => "&&",
+            Operator::Less => "<",
+            Operator::LessOrEqual => "<=",
+            Operator::Equal => "==",
+            Operator::NotEqual => "!=",
+            Operator::GreaterOrEqual => ">=",
+            Operator::Greater => ">",
+            Operator::Concatenate => "++",
+            Operator::Add => "+",
+            Operator::Subtract => "-",
+            Operator::Multiply => "*",
+            Operator::Divide => "/",
+        }
+    }
+
+    /// How strongly it binds: figure 1 lists the weakest first.
+    pub fn strength(self) -> u8 {
+        match self {
+            Operator::Or => 1,
+            Operator::And => 2,
+            Operator::Less
+            | Operator::LessOrEqual
+            | Operator::Equal
+            | Operator::NotEqual
+            | Operator::GreaterOrEqual
+            | Operator::Greater => COMPARISON,
+            Operator::Concatenate => 4,
+            Operator::Add | Operator::Subtract => 5,
+            Operator::Multiply | Operator::Divide => 6,
+        }
+    }
+}
+
+/// The strength of comparisons, of which there is at most one between two concatenations.
+pub const COMPARISON: u8 = 3;
+
+/// A token in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lexeme {
+    /// What it is.
+    pub token: Token,
+    /// Where it is.
+    pub span: Span,
+    /// Whether a line ended between the token before and this one.
+    pub starts_line: bool,
+}
+
+/// Reads tokens, one after another.
+#[derive(Clone, Copy)]
+pub struct Lexer {
+    at: u32,
+    end: u32,
+}
+
+/// Whether a word can be a name: not a keyword, and no digit first.
+pub fn is_name(text: &str) -> bool {
+    word_length(text.as_bytes()) == text.len() && !text.is_empty() && keyword(text).is_none()
+}
+
+/// Whether text may be written without quotes.
+pub fn is_bare(text: &str) -> bool {
+    is_name(text) && !text.starts_with('_')
+}
+
+/// Whether a character can stand in a name: see `IDENTIFIER` in the grammar.
+fn continues_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+fn word_length(bytes: &[u8]) -> usize {
+    match bytes.first() {
+        Some(first) if continues_word(*first) && !first.is_ascii_digit() => bytes
+            .iter()
+            .position(|&byte| !continues_word(byte))
+            .unwrap_or(bytes.len()),
+        _ => 0,
+    }
+}
+
+fn keyword(word: &str) -> Option<Keyword> {
+    Some(match word {
+        "true" => Keyword::True,
+        "false" => Keyword::False,
+        "if" => Keyword::If,
+        "then" => Keyword::Then,
+        "else" => Keyword::Else,
+        "import" => Keyword::Import,
+        "def" => Keyword::Def,
+        "private" => Keyword::Private,
+        _ => return None,
+    })
+}
+
+impl Lexer {
+    /// A lexer of a stretch of text.
+    pub fn new(span: Span) -> Self {
+        Self {
+            at: span.start,
+            end: span.end,
+        }
+    }
+
+    /// The next token, of `text`, the whole buffer that offsets index into.
+    pub fn next(&mut self, text: &str, report: &mut dyn FnMut(Diagnostic)) -> Lexeme {
+        work::step();
+        let bytes = &text.as_bytes()[..self.end as usize];
+        let starts_line = self.skip(bytes);
+        let start = self.at as usize;
+        let rest = &bytes[start..];
+        let (token, length) = match rest {
+            [] => (Token::End, 0),
+            [b'\'', ..] => self.text(rest, report),
+            [digit, ..] if digit.is_ascii_digit() => (Token::Number, number_length(rest)),
+            [first, ..] if continues_word(*first) => {
+                let length = word_length(rest);
+                let word = &text[start..start + length];
+                let token = keyword(word).map_or(Token::Word, Token::Keyword);
+                (token, length)
+            }
+            _ => match punctuation(rest) {
+                Some(found) => found,
+                None => {
+                    let span = Span::new(start as u32, start as u32 + 1);
+                    report(stray(&text[start..start + 1], span));
+                    (Token::Invalid, 1)
+                }
+            },
+        };
+        self.at += length as u32;
+        Lexeme {
+            token,
+            span: Span::new(start as u32, self.at),
+            starts_line,
+        }
+    }
+
+    /// Skips blanks and comments, and tells whether a line ended.
+    fn skip(&mut self, bytes: &[u8]) -> bool {
+        let mut starts_line = false;
+        let mut at = self.at as usize;
+        loop {
+            match bytes[at..] {
+                [b'\n', ..] => {
+                    starts_line = true;
+                    at += 1;
+                }
+                [b' ' | b'\t' | b'\r', ..] => at += 1,
+                [b'/', b'/', ..] => {
+                    let rest = &bytes[at..];
+                    let end = rest.iter().position(|&byte| byte == b'\n');
+                    at += end.unwrap_or(rest.len());
+                }
+                // A byte order mark.
+                [0xef, 0xbb, 0xbf, ..] => at += 3,
+                _ => break,
+            }
+        }
+        self.at = at as u32;
+        starts_line
+    }
+
+    fn text(&self, rest: &[u8], report: &mut dyn FnMut(Diagnostic)) -> (Token, usize) {
+        let mut escaped = false;
+        let mut at = 1;
+        while let Some(&byte) = rest.get(at) {
+            match byte {
+                b'\'' => return (Token::Text { escaped }, at + 1),
+                b'\\' => {
+                    escaped = true;
+                    at += 2;
+                }
+                _ => at += 1,
+            }
+        }
+        report(
+            Diagnostic::error(UNTERMINATED_STRING, "this string has no end")
+                .label(Span::new(self.at, self.at + 1), "it begins here")
+                .help("end it with `'`; a quote inside it is written `\\'`"),
+        );
+        (Token::Invalid, rest.len())
+    }
+}
+
+/// `\d+(\.\d+)?`: greedy, so `$List.0.1` selects 0.1 (§3.6).
+fn number_length(rest: &[u8]) -> usize {
+    let digits = |from: usize| {
+        let found = rest[from..].iter().position(|byte| !byte.is_ascii_digit());
+        found.unwrap_or(rest.len() - from)
+    };
+    let whole = digits(0);
+    match rest[whole..] {
+        [b'.', digit, ..] if digit.is_ascii_digit() => whole + 1 + digits(whole + 1),
+        _ => whole,
+    }
+}
+
+fn punctuation(rest: &[u8]) -> Option<(Token, usize)> {
+    let operator = |operator, length| (Token::Operator(operator), length);
+    Some(match rest {
+        [b'=', b'>', ..] => (Token::Assign, 2),
+        [b'=', b'=', ..] => operator(Operator::Equal, 2),
+        [b'=', ..] => (Token::Equals, 1),
+        [b'~', b'>', ..] => (Token::Merge, 2),
+        [b'~', ..] => (Token::Tilde, 1),
+        [b'|', b'|', ..] => operator(Operator::Or, 2),
+        [b'&', b'&', ..] => operator(Operator::And, 2),
+        [b'<', b'=', ..] => operator(Operator::LessOrEqual, 2),
+        [b'<', ..] => operator(Operator::Less, 1),
+        [b'>', b'=', ..] => operator(Operator::GreaterOrEqual, 2),
+        [b'>', ..] => operator(Operator::Greater, 1),
+        [b'!', b'=', ..] => operator(Operator::NotEqual, 2),
+        [b'!', ..] => (Token::Not, 1),
+        [b'+', b'+', ..] => operator(Operator::Concatenate, 2),
+        [b'+', ..] => operator(Operator::Add, 1),
+        [b'-', ..] => operator(Operator::Subtract, 1),
+        [b'*', ..] => operator(Operator::Multiply, 1),
+        [b'/', ..] => operator(Operator::Divide, 1),
+        [b'$', ..] => (Token::Dollar, 1),
+        [b'?', ..] => (Token::Undefined, 1),
+        [b'.', ..] => (Token::Dot, 1),
+        [b',', ..] => (Token::Comma, 1),
+        [b'(', ..] => (Token::OpenParenthesis, 1),
+        [b')', ..] => (Token::CloseParenthesis, 1),
+        [b'{', ..] => (Token::OpenBrace, 1),
+        [b'}', ..] => (Token::CloseBrace, 1),
+        [b'[', ..] => (Token::OpenBracket, 1),
+        [b']', ..] => (Token::CloseBracket, 1),
+        _ => return None,
+    })
+}
+
+fn stray(character: &str, span: Span) -> Diagnostic {
+    let help = match character {
+        "\"" => "strings stand in single quotes: 'text'",
+        "#" => "comments begin with `//`",
+        ";" => "statements are separated by newlines or commas",
+        _ => "text with such characters must stand in quotes: 'text'",
+    };
+    let message = format!("`{}` means nothing here", character.escape_debug());
+    Diagnostic::error(STRAY_CHARACTER, message)
+        .at(span)
+        .help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(text: &str) -> Vec<(Token, String)> {
+        let mut lexer = Lexer::new(Span::new(0, text.len() as u32));
+        let mut tokens = Vec::new();
+        loop {
+            let lexeme = lexer.next(text, &mut |diagnostic| panic!("{diagnostic:?}"));
+            if lexeme.token == Token::End {
+                return tokens;
+            }
+            let span = lexeme.span.start as usize..lexeme.span.end as usize;
+            tokens.push((lexeme.token, text[span].to_owned()));
+        }
+    }
+
+    #[test]
+    fn a_number_is_greedy_and_a_comment_beats_division() {
+        let words: Vec<String> = tokens("$L.0.1 a/b//c").into_iter().map(|t| t.1).collect();
+        assert_eq!(words, ["$", "L", ".", "0.1", "a", "/", "b"]);
+        let words: Vec<String> = tokens("1.x 2.5.x").into_iter().map(|t| t.1).collect();
+        assert_eq!(words, ["1", ".", "x", "2.5", ".", "x"]);
+    }
+
+    #[test]
+    fn keywords_are_whole_words_and_names_may_hold_any_letter() {
+        assert_eq!(tokens("trueish")[0].0, Token::Word);
+        assert_eq!(tokens("true")[0].0, Token::Keyword(Keyword::True));
+        assert_eq!(tokens("größe★1")[0].1, "größe★1");
+        assert!(is_bare("größe★1") && !is_bare("_x") && is_name("_x") && !is_name("if"));
+        assert!(!is_name("") && !is_name("1a") && !is_name("a-b"));
+    }
+
+    #[test]
+    fn a_string_ends_at_a_quote_that_no_backslash_stands_before() {
+        assert_eq!(
+            tokens(r"'a\'b' 'c'"),
+            [
+                (Token::Text { escaped: true }, r"'a\'b'".to_owned()),
+                (Token::Text { escaped: false }, "'c'".to_owned())
+            ]
+        );
+    }
+}

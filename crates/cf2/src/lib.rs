@@ -1,0 +1,29 @@
+//! CF2: text to value.
+//!
+//! lexer      text to tokens
+//! parser     tokens to syntax, each file once
+//! evaluate   expressions to values, as far as somebody asks
+//! expand     what names a block has: inline conditionals, imports and calls
+//! mutate     what becomes of a name that several files define
+//! compile    from a file to a configuration
+//!
+//! The language is described in `docs/cf2.md`; numbers such as §4.2 refer to the paper.
+
+pub mod compile;
+pub mod datum;
+pub mod evaluate;
+pub mod expand;
+mod facts;
+pub mod functions;
+pub mod imports;
+pub mod lexer;
+pub mod mutate;
+pub mod operators;
+pub mod parser;
+pub mod printer;
+pub mod syntax;
+pub mod text;
+pub mod world;
+
+pub use compile::{Compiled, Options, compile_file};
+pub use world::World;

@@ -1,0 +1,518 @@
+//! What becomes of a name that several things are said about (§4).
+//!
+//! Definitions are ranked by the files that they are written in: a file beats those that it imports. The
+//! highest one decides what it does with those below: `=>` ignores them, `~>` adds its own resources to theirs,
+//! `~(f)>` combines its value with theirs. If several are highest they must agree: the same value, blocks that
+//! are merged, or one commutative function. What is undefined counts as not said at all (§3.2).
+
+use hence_model::diagnostic::{Code, Diagnostic};
+use hence_model::function;
+use hence_model::source::Span;
+
+use crate::datum::{
+    Contribution, Datum, EntryId, FileKey, Form, Home, Part, Parts, Ranking, ScopeId, Source,
+};
+use crate::evaluate::{Evaluated, Evaluator, TYPE, form};
+use crate::syntax::{BodyId, ExpressionId, Kind, Mutation};
+
+/// It is not known which definition comes first.
+pub const MUTATION_ORDER: Code = Code::new("cf2.mutation-order");
+
+/// A definition that may count.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    pub operator: Mutation,
+    pub what: What,
+    pub scope: ScopeId,
+    pub file: FileKey,
+    pub rank: u32,
+    /// The name, where it is defined.
+    pub span: Span,
+    pub private: bool,
+}
+
+/// What a definition says.
+#[derive(Clone, Debug)]
+pub(crate) enum What {
+    Expression(ExpressionId),
+    /// `A.B => 1` and `A.C => 2` of one file are one block.
+    Implicit(Vec<BodyId>),
+    /// The value of another block's entry.
+    Entry(EntryId),
+}
+
+impl Evaluator<'_> {
+    /// The value of an entry, from all that is said about it.
+    pub(crate) fn resolve(&mut self, entry: EntryId) -> Evaluated {
+        let home = self.home_of(entry);
+        let says = self.says(entry);
+        if let [Contribution { source, scope, .. }] = says[..] {
+            return match source {
+                Source::Entry(inner) => self.value(inner, self.place(inner)),
+                Source::Statement(statement) => {
+                    let definition = self.tree.definition(statement);
+                    if let Mutation::Function(_) = definition.operator {
+                        let candidates = self.candidates(&says);
+                        return self.combine(candidates, home);
+                    }
+                    self.evaluate(definition.value, scope, home)
+                }
+                Source::Made(_) => unreachable!("what a function made is known"),
+            };
+        }
+        let candidates = self.candidates(&says);
+        self.combine(candidates, home)
+    }
+
+    /// Whether an entry is kept out of the output: its highest definition is private.
+    pub(crate) fn is_private(&self, entry: EntryId) -> bool {
+        let says = self.says(entry);
+        match says[..] {
+            [Contribution { source, .. }] => match source {
+                Source::Entry(inner) => self.is_private(inner),
+                Source::Statement(statement) => self.tree.definition(statement).private,
+                Source::Made(_) => false,
+            },
+            _ => {
+                let order = self.home_of(entry).order;
+                let (highest, _) = self.split(self.candidates(&says), order);
+                highest.iter().any(|candidate| candidate.private)
+            }
+        }
+    }
+
+    /// What is said about a name, as candidates for its value.
+    pub(crate) fn candidates(&self, says: &[Contribution]) -> Vec<Candidate> {
+        let mut candidates: Vec<Candidate> = Vec::with_capacity(says.len());
+        for &Contribution {
+            source,
+            scope,
+            rank,
+        } in says
+        {
+            let file = self.scope(scope).file;
+            let candidate = match source {
+                Source::Statement(statement) => {
+                    let definition = self.tree.definition(statement);
+                    let kind = self.tree.expression(definition.value).kind;
+                    let what = match kind {
+                        Kind::Block(body) if self.tree.body(body).implicit => {
+                            What::Implicit(vec![body])
+                        }
+                        _ => What::Expression(definition.value),
+                    };
+                    Candidate {
+                        operator: definition.operator,
+                        what,
+                        scope,
+                        file,
+                        rank,
+                        span: self.name_span(definition),
+                        private: definition.private,
+                    }
+                }
+                Source::Entry(entry) => Candidate {
+                    operator: Mutation::Assign,
+                    what: What::Entry(entry),
+                    scope,
+                    file,
+                    rank,
+                    span: self.place(entry),
+                    private: self.is_private(entry),
+                },
+                Source::Made(expression) => Candidate {
+                    operator: Mutation::Assign,
+                    what: What::Expression(expression),
+                    scope,
+                    file,
+                    rank,
+                    span: self.span(expression),
+                    private: false,
+                },
+            };
+            if !coalesce(&mut candidates, &candidate) {
+                candidates.push(candidate);
+            }
+        }
+        candidates
+    }
+
+    /// The candidates that none is above, and the others.
+    pub(crate) fn split(
+        &self,
+        candidates: Vec<Candidate>,
+        order: crate::datum::OrderId,
+    ) -> (Vec<Candidate>, Vec<Candidate>) {
+        let rank = candidates.iter().map(|one| one.rank).max().unwrap_or(0);
+        let files: Vec<FileKey> = candidates
+            .iter()
+            .filter(|one| one.rank == rank)
+            .map(|one| one.file)
+            .collect();
+        let is_highest = |one: &Candidate| {
+            one.rank == rank
+                && !self.above(order, one.file, |file| {
+                    file != one.file && files.contains(&file)
+                })
+        };
+        candidates.into_iter().partition(is_highest)
+    }
+
+    /// The value that candidates come to together.
+    pub(crate) fn combine(&mut self, candidates: Vec<Candidate>, home: Home) -> Evaluated {
+        let mut remaining = candidates;
+        remaining.retain(|candidate| !self.is_undefined_literal(candidate));
+        loop {
+            if remaining.is_empty() {
+                return Ok(Datum::UNDEFINED);
+            }
+            let (highest, rest) = self.split(remaining, home.order);
+            let operator = highest[0].operator;
+            if let [only] = &highest[..]
+                && let What::Expression(expression) = only.what
+                && let Kind::Chain(links) = self.tree.expression(expression).kind
+            {
+                let links = self.tree.chain(links);
+                let datum = self.chain(&links, only.scope, home, Some(rest.clone()))?;
+                if datum.is_undefined() {
+                    remaining = rest;
+                    continue;
+                }
+                return Ok(datum);
+            }
+            let is_alike = |one: &Candidate| one.operator == operator && !self.is_open_chain(one);
+            if !highest.iter().all(is_alike) {
+                let mut defined = Vec::new();
+                for candidate in &highest {
+                    if !self.candidate_value(candidate, home)?.is_undefined() {
+                        defined.push(candidate.clone());
+                    }
+                }
+                if defined.len() == highest.len() {
+                    return self.unordered(&highest);
+                }
+                remaining = defined;
+                remaining.extend(rest);
+                continue;
+            }
+            if operator == Mutation::Merge {
+                return self.merge(highest, rest, home);
+            }
+            let mut values = Vec::new();
+            for candidate in &highest {
+                let datum = self.candidate_value(candidate, home)?;
+                if !datum.is_undefined() {
+                    values.push((datum, candidate.span));
+                }
+            }
+            if values.is_empty() {
+                remaining = rest;
+                continue;
+            }
+            return match operator {
+                Mutation::Function(name) => {
+                    let is_one = values.len() == 1;
+                    let mutation = self.mutation(name, highest[0].span)?;
+                    if !is_one && mutation == function::Mutation::Ordered {
+                        return self.unordered(&highest);
+                    }
+                    self.mutate(name, &highest, values, rest, home)
+                }
+                _ => {
+                    for other in &values[1..] {
+                        if !self.equal(values[0].0, other.0, other.1)? {
+                            return self.unordered(&highest);
+                        }
+                    }
+                    Ok(values[0].0)
+                }
+            };
+        }
+    }
+
+    fn is_undefined_literal(&self, candidate: &Candidate) -> bool {
+        match candidate.what {
+            What::Expression(id) => matches!(self.tree.expression(id).kind, Kind::Undefined),
+            _ => false,
+        }
+    }
+
+    /// Whether it is a chain that begins with what is below it, so that it cannot stand beside others.
+    fn is_open_chain(&self, candidate: &Candidate) -> bool {
+        match candidate.what {
+            What::Expression(id) => {
+                candidate.operator != Mutation::Assign
+                    && matches!(self.tree.expression(id).kind, Kind::Chain(_))
+            }
+            _ => false,
+        }
+    }
+
+    /// What a definition says, for itself.
+    pub(crate) fn candidate_value(&mut self, candidate: &Candidate, home: Home) -> Evaluated {
+        match &candidate.what {
+            What::Expression(id) => self.evaluate(*id, candidate.scope, home),
+            What::Entry(entry) => self.value(*entry, candidate.span),
+            What::Implicit(bodies) => {
+                let part = |&body: &BodyId| Part::Body(body, candidate.scope);
+                let parts = bodies.iter().map(part).collect();
+                Ok(self.block_of(parts, Ranking::Files, home))
+            }
+        }
+    }
+
+    fn block_of(&mut self, mut parts: Vec<Part>, ranking: Ranking, home: Home) -> Datum {
+        let parts = match parts.as_slice() {
+            [Part::Block(only, _)] => return form(Form::Block(*only)),
+            [only] => Parts::One(*only),
+            _ => Parts::Many(std::mem::take(&mut parts).into_boxed_slice()),
+        };
+        form(Form::Block(self.new_block(parts, ranking, home)))
+    }
+
+    /// Merges blocks of the highest candidates with what is below them (§4.2).
+    fn merge(&mut self, highest: Vec<Candidate>, rest: Vec<Candidate>, home: Home) -> Evaluated {
+        let mut parts = Vec::new();
+        let mut other = None;
+        for candidate in &highest {
+            match self.parts_of(candidate, home)? {
+                Ok(mut found) => parts.append(&mut found),
+                Err(datum) if datum.is_undefined() => {}
+                Err(datum) => other = Some((datum, candidate.span)),
+            }
+        }
+        if let Some((datum, span)) = other {
+            // Alone, anything may be merged: `X ~> 1`.
+            let is_alone = parts.is_empty() && highest.len() == 1;
+            if is_alone && self.combine(rest, home)?.is_undefined() {
+                return Ok(datum);
+            }
+            return self.not_a_block(datum, span);
+        }
+        if parts.is_empty() {
+            return self.combine(rest, home);
+        }
+        let mut lower = Vec::new();
+        self.gather(rest, home, &mut lower)?;
+        lower.append(&mut parts);
+        Ok(self.block_of(lower, Ranking::Files, home))
+    }
+
+    /// The parts, lowest first, that candidates below a merge bring.
+    fn gather(
+        &mut self,
+        candidates: Vec<Candidate>,
+        home: Home,
+        parts: &mut Vec<Part>,
+    ) -> Evaluated<()> {
+        let mut layers = Vec::new();
+        let mut remaining = candidates;
+        while !remaining.is_empty() {
+            let (highest, rest) = self.split(remaining.clone(), home.order);
+            let is_merge = |one: &Candidate| one.operator == Mutation::Merge && !self.is_open_chain(one);
+            let (mut layer, ends) = match &highest[..] {
+                [only] if only.operator == Mutation::Assign => {
+                    match self.parts_of(only, home)? {
+                        Ok(layer) => (layer, true),
+                        Err(datum) if datum.is_undefined() => (Vec::new(), false),
+                        Err(datum) => return self.not_a_block(datum, only.span),
+                    }
+                }
+                all if all.iter().all(is_merge) => {
+                    let mut layer = Vec::new();
+                    for candidate in all {
+                        match self.parts_of(candidate, home)? {
+                            Ok(mut found) => layer.append(&mut found),
+                            Err(datum) if datum.is_undefined() => {}
+                            Err(datum) => return self.not_a_block(datum, candidate.span),
+                        }
+                    }
+                    (layer, false)
+                }
+                all => {
+                    let (scope, span) = (all[0].scope, all[0].span);
+                    let datum = self.combine(remaining, home)?;
+                    match datum.form {
+                        Form::Block(block) => (vec![Part::Block(block, scope)], true),
+                        Form::Undefined => (Vec::new(), true),
+                        _ => return self.not_a_block(datum, span),
+                    }
+                }
+            };
+            layer.reverse();
+            layers.append(&mut layer);
+            if ends {
+                break;
+            }
+            remaining = rest;
+        }
+        layers.reverse();
+        parts.append(&mut layers);
+        Ok(())
+    }
+
+    /// The parts that a definition brings to a merged block, or its value if it is no block.
+    fn parts_of(
+        &mut self,
+        candidate: &Candidate,
+        home: Home,
+    ) -> Evaluated<Result<Vec<Part>, Datum>> {
+        if let What::Implicit(bodies) = &candidate.what {
+            let part = |&body: &BodyId| Part::Body(body, candidate.scope);
+            return Ok(Ok(bodies.iter().map(part).collect()));
+        }
+        if let What::Expression(mut id) = candidate.what {
+            let mut scope = candidate.scope;
+            // A block that is written here, if only behind a condition, belongs to the merged block.
+            loop {
+                match self.tree.expression(id).kind {
+                    Kind::Block(body) => return Ok(Ok(vec![Part::Body(body, scope)])),
+                    Kind::If(condition, then, otherwise) => {
+                        let (holds, _) = self.condition(condition, scope, home, "a condition")?;
+                        match (holds, otherwise) {
+                            (true, _) => id = then,
+                            (false, Some(otherwise)) => id = otherwise.expression(),
+                            (false, None) => return Ok(Err(Datum::UNDEFINED)),
+                        }
+                    }
+                    Kind::Macro(name, arguments) => {
+                        let arguments = self.tree.list(arguments).to_vec();
+                        (id, scope) = self.enter(name, arguments, scope);
+                    }
+                    _ => break,
+                }
+            }
+            let datum = self.evaluate(id, scope, home)?;
+            return Ok(block_part(datum, scope));
+        }
+        let datum = self.candidate_value(candidate, home)?;
+        Ok(block_part(datum, candidate.scope))
+    }
+
+    /// `=> a ~> b ~(f)> c`: each link applies to what those before it come to, the first to what is below.
+    pub(crate) fn chain(
+        &mut self,
+        links: &[(Mutation, ExpressionId)],
+        scope: ScopeId,
+        home: Home,
+        below: Option<Vec<Candidate>>,
+    ) -> Evaluated {
+        let mut links = links.iter().peekable();
+        let mut result = match links.peek() {
+            Some((Mutation::Assign, _)) | None => Datum::UNDEFINED,
+            Some(_) => self.combine(below.unwrap_or_default(), home)?,
+        };
+        for &(operator, id) in links {
+            let span = self.span(id);
+            let candidate = Candidate {
+                operator,
+                what: What::Expression(id),
+                scope,
+                file: self.scope(scope).file,
+                rank: 0,
+                span,
+                private: false,
+            };
+            result = match operator {
+                Mutation::Assign => match self.evaluate(id, scope, home)? {
+                    undefined if undefined.is_undefined() => result,
+                    datum => datum,
+                },
+                Mutation::Merge => match (self.parts_of(&candidate, home)?, result.form) {
+                    (Err(datum), _) if datum.is_undefined() => result,
+                    (Ok(parts), Form::Undefined) => self.block_of(parts, Ranking::Files, home),
+                    (Err(datum), Form::Undefined) => datum,
+                    (Ok(mut parts), Form::Block(lower)) => {
+                        parts.insert(0, Part::Block(lower, scope));
+                        self.block_of(parts, Ranking::Listed, home)
+                    }
+                    (Ok(_), _) => return self.not_a_block(result, span),
+                    (Err(datum), _) => return self.not_a_block(datum, span),
+                },
+                Mutation::Function(name) => {
+                    let datum = self.evaluate(id, scope, home)?;
+                    self.mutation(name, span)?;
+                    match (datum.is_undefined(), result.is_undefined()) {
+                        (true, _) => result,
+                        (false, true) => datum,
+                        (false, false) => self.mutate_values(name, vec![(datum, span)], Some((result, span)), span)?,
+                    }
+                }
+            };
+        }
+        Ok(result)
+    }
+
+    fn not_a_block<T>(&mut self, datum: Datum, span: Span) -> Evaluated<T> {
+        let type_ = self.type_name(datum);
+        let message = format!("only blocks can be merged, and this is {type_}");
+        self.stop(
+            Diagnostic::error(TYPE, message)
+                .at(span)
+                .help("`=>` replaces what other files say; `~(max)>` and the like combine values"),
+        )
+    }
+
+    /// Several definitions, and none comes first (§4.4).
+    fn unordered<T>(&mut self, highest: &[Candidate]) -> Evaluated<T> {
+        let name = self.source(highest[0].span).to_owned();
+        let mut diagnostic = Diagnostic::error(
+            MUTATION_ORDER,
+            format!("cannot determine mutation order of `{name}`"),
+        );
+        for (number, candidate) in highest.iter().enumerate() {
+            let operator = match candidate.operator {
+                Mutation::Assign => "=>".to_owned(),
+                Mutation::Merge => "~>".to_owned(),
+                Mutation::Function(name) => format!("~({})>", self.name(name)),
+            };
+            let text = match number {
+                0 => format!("defined here with `{operator}`"),
+                _ => format!("and here with `{operator}`, with the same priority"),
+            };
+            diagnostic = diagnostic.label(candidate.span, text);
+        }
+        let same_file = highest.iter().all(|one| one.file == highest[0].file);
+        if same_file {
+            return self.stop(
+                diagnostic
+                    .help("definitions of one resource in one file must have the same value: keep one of them"),
+            );
+        }
+        self.stop(
+            diagnostic
+                .help(format!("say which value it is to be, in the importing file: `{name} => …`"))
+                .help(format!("or let a function combine them, in the imported files: `{name} ~(max)> …`"))
+                .help(format!("or give each a private name of its own in the imported files, and choose: `{name} => $Block.Own{name}`"))
+                .help("or compute it from those, with a conditional in the importing file"),
+        )
+    }
+}
+
+fn block_part(datum: Datum, scope: ScopeId) -> Result<Vec<Part>, Datum> {
+    match datum.form {
+        Form::Block(block) => Ok(vec![Part::Block(block, scope)]),
+        _ => Err(datum),
+    }
+}
+
+/// Adds an implicit block to one of the same file. If any of them is assigned, all of it is.
+fn coalesce(candidates: &mut [Candidate], new: &Candidate) -> bool {
+    let What::Implicit(bodies) = &new.what else {
+        return false;
+    };
+    let is_same = |one: &&mut Candidate| {
+        one.file == new.file && one.scope == new.scope && one.rank == new.rank
+    };
+    for candidate in candidates.iter_mut().filter(is_same) {
+        if let What::Implicit(known) = &mut candidate.what {
+            known.extend_from_slice(bodies);
+            candidate.private &= new.private;
+            if new.operator == Mutation::Assign {
+                candidate.operator = Mutation::Assign;
+            }
+            return true;
+        }
+    }
+    false
+}

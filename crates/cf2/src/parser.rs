@@ -1,0 +1,807 @@
+//! Tokens to syntax: the grammar of appendix A, by recursive descent.
+//!
+//! A mistake ends its statement, not the file: reading goes on with the next line. Newlines separate
+//! statements and elements, except where what follows can only continue what stands before: `then`, `else`,
+//! an infix operator, a mutation. Inside a list a line that begins with `-` begins an element.
+
+use hence_model::cell::{Cell, Content, Item};
+use hence_model::diagnostic::{Code, Diagnostic};
+use hence_model::source::{FileId, Span};
+use hence_model::symbol::Symbol;
+use hence_model::unit::{TOO_DEEP, Unit};
+use rustc_hash::FxHashMap;
+
+use crate::functions;
+use crate::lexer::{COMPARISON, Keyword, Lexeme, Lexer, Operator, Token};
+use crate::syntax::{
+    BodyId, Definition, Expression, ExpressionId, Kind, Macro, MacroId, Mutation, Statement, Tree,
+};
+use crate::text;
+
+/// Something that the grammar has no place for.
+pub const SYNTAX: Code = Code::new("cf2.syntax");
+/// A number that is too large to be kept.
+pub const NUMBER_RANGE: Code = Code::new("cf2.number-range");
+/// A macro cannot have that name.
+pub const MACRO_NAME: Code = Code::new("cf2.macro-name");
+
+/// Parses a file, and reports what is wrong with it. What can be read is in the tree.
+pub fn parse(unit: &mut Unit, tree: &mut Tree, file: FileId) -> BodyId {
+    let span = unit.sources.span(file);
+    parse_part(unit, tree, file, span)
+}
+
+/// Parses a stretch of a file, as if it were all of it.
+pub fn parse_part(unit: &mut Unit, tree: &mut Tree, file: FileId, span: Span) -> BodyId {
+    let start = Lexeme {
+        token: Token::End,
+        span: Span::at(span.start),
+        starts_line: true,
+    };
+    let mut parser = Parser {
+        unit,
+        tree,
+        file,
+        lexer: Lexer::new(span),
+        next: start,
+        last: Span::at(span.start),
+        macros: FxHashMap::default(),
+        parameters: Vec::new(),
+        in_list: false,
+        depth: 0,
+        statements: Vec::new(),
+        expressions: Vec::new(),
+    };
+    parser.advance();
+    parser.body(span.start, Token::End)
+}
+
+/// Something is wrong, and was reported.
+struct Wrong;
+
+type Parsed<T> = Result<T, Wrong>;
+
+struct Parser<'p> {
+    unit: &'p mut Unit,
+    tree: &'p mut Tree,
+    file: FileId,
+    lexer: Lexer,
+    /// The token that is looked at.
+    next: Lexeme,
+    /// The token before it.
+    last: Span,
+    /// The macros defined so far.
+    macros: FxHashMap<Symbol, MacroId>,
+    /// The parameters of the macro that is being read.
+    parameters: Vec<Symbol>,
+    /// Whether a newline separates elements here.
+    in_list: bool,
+    depth: u32,
+    /// The statements of all open blocks, and the expressions of all open lists.
+    statements: Vec<Statement>,
+    expressions: Vec<ExpressionId>,
+}
+
+impl Parser<'_> {
+    fn advance(&mut self) {
+        self.last = self.next.span;
+        let Unit { sources, .. } = &*self.unit;
+        let mut trouble = None;
+        let next = self.lexer.next(sources.text(), &mut |d| trouble = Some(d));
+        if let Some(trouble) = trouble {
+            self.unit.report(trouble);
+        }
+        self.next = next;
+    }
+
+    fn take(&mut self, token: Token) -> bool {
+        let found = self.next.token == token;
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    fn expect(&mut self, token: Token, what: &str) -> Parsed<()> {
+        match self.take(token) {
+            true => Ok(()),
+            false => Err(self.wrong(&format!("expected {what}"), "")),
+        }
+    }
+
+    /// Reports that something else was expected where the next token is.
+    fn wrong(&mut self, expected: &str, help: &str) -> Wrong {
+        // What is no token was reported as such.
+        if self.next.token != Token::Invalid {
+            let found = match self.next.token {
+                Token::End => "the end of the file".to_owned(),
+                _ => {
+                    let text = self.unit.sources.slice(self.next.span);
+                    let line = text.lines().next().unwrap_or("");
+                    format!("`{line}`")
+                }
+            };
+            let message = format!("{expected}, found {found}");
+            let place = match self.next.token {
+                Token::End => Span::at(self.next.span.start),
+                _ => self.next.span,
+            };
+            let mut diagnostic = Diagnostic::error(SYNTAX, message).at(place);
+            if !help.is_empty() {
+                diagnostic = diagnostic.help(help);
+            }
+            self.unit.report(diagnostic);
+        }
+        Wrong
+    }
+
+    /// Goes a level deeper, if that is allowed; all that is left is skipped if not.
+    fn deeper(&mut self) -> Parsed<()> {
+        self.depth += 1;
+        let limit = self.unit.limits.depth;
+        if self.depth <= limit {
+            return Ok(());
+        }
+        if self.next.token != Token::End {
+            let message = format!("this is nested deeper than {limit} levels");
+            self.unit.report(
+                Diagnostic::error(TOO_DEEP, message)
+                    .at(self.next.span)
+                    .help("allow more with `--max-depth`"),
+            );
+            let end = self.unit.sources.span(self.file).end;
+            self.lexer = Lexer::new(Span::at(end));
+            self.next = Lexeme {
+                token: Token::Invalid,
+                ..self.next
+            };
+        }
+        Err(Wrong)
+    }
+
+    /// Block := (Statement (Sep Statement)*)?
+    fn body(&mut self, start: u32, close: Token) -> BodyId {
+        let mark = self.statements.len();
+        let was_in_list = std::mem::replace(&mut self.in_list, false);
+        loop {
+            while self.take(Token::Comma) {}
+            if self.next.token == close {
+                break;
+            }
+            if self.next.token == Token::End {
+                let message = "this block has no end";
+                self.unit.report(
+                    Diagnostic::error(SYNTAX, message)
+                        .label(Span::new(start, start + 1), "it begins here")
+                        .help("end it with `}`"),
+                );
+                break;
+            }
+            let read = self.statement().and_then(|()| self.end_of_statement(close));
+            if read.is_err() {
+                self.recover(close);
+            }
+        }
+        let end = self.next.span.end;
+        self.in_list = was_in_list;
+        let statements = self.statements.split_off(mark);
+        self.tree
+            .add_body(&statements, Span::new(start, end), false)
+    }
+
+    fn end_of_statement(&mut self, close: Token) -> Parsed<()> {
+        let next = self.next;
+        let separated = next.starts_line
+            || next.token == Token::Comma
+            || next.token == close
+            || next.token == Token::End;
+        match separated {
+            true => Ok(()),
+            false => Err(self.wrong(
+                "expected a new line or a comma after this",
+                "text that is not a simple word stands in quotes: 'two words'",
+            )),
+        }
+    }
+
+    /// Skips to the beginning of another statement.
+    fn recover(&mut self, close: Token) {
+        let mut open = 0usize;
+        // The token that is wrong may itself begin a line.
+        let mut first = true;
+        loop {
+            match self.next.token {
+                Token::End => return,
+                token if open == 0 && token == close => return,
+                Token::Word | Token::Keyword(_)
+                    if open == 0 && self.next.starts_line && !first =>
+                {
+                    return;
+                }
+                Token::OpenBrace | Token::OpenBracket | Token::OpenParenthesis => open += 1,
+                Token::CloseBrace | Token::CloseBracket | Token::CloseParenthesis => {
+                    open = open.saturating_sub(1);
+                }
+                _ => {}
+            }
+            first = false;
+            self.advance();
+        }
+    }
+
+    /// Statement := Conditional | Import | FunCall | MacroDef | ResourceDef
+    fn statement(&mut self) -> Parsed<()> {
+        match self.next.token {
+            Token::Keyword(Keyword::If | Keyword::Import) => {
+                let inline = self.value()?;
+                self.statements.push(Statement::Inline(inline));
+                Ok(())
+            }
+            Token::Keyword(Keyword::Def) => self.macro_definition(),
+            Token::Keyword(Keyword::Private) => {
+                while self.take(Token::Keyword(Keyword::Private)) {}
+                let word = self.word("the name of a resource")?;
+                self.resource(word, true)
+            }
+            Token::Word => {
+                let word = self.next.span;
+                self.advance();
+                if self.is_call() {
+                    let call = self.call(word)?;
+                    self.statements.push(Statement::Inline(call));
+                    return Ok(());
+                }
+                self.resource(word, false)
+            }
+            Token::OpenBrace => Err(self.wrong(
+                "expected a statement",
+                "a block needs a name: `Name => { … }`",
+            )),
+            Token::Text { .. } | Token::Number => Err(self.wrong(
+                "expected the name of a resource",
+                "names are words of letters, digits and `_`, without quotes",
+            )),
+            _ => Err(self.wrong(
+                "expected a statement",
+                "statements are `Name => value`, `import(file)`, `if (…) then { … }`, and `def name(…) = value`",
+            )),
+        }
+    }
+
+    fn word(&mut self, what: &str) -> Parsed<Span> {
+        let span = self.next.span;
+        match self.next.token {
+            Token::Word => {
+                self.advance();
+                Ok(span)
+            }
+            Token::Keyword(_) => {
+                let word = self.unit.sources.slice(span).to_owned();
+                Err(self.wrong(
+                    &format!("expected {what}"),
+                    &format!("`{word}` has a meaning of its own and cannot be a name"),
+                ))
+            }
+            _ => Err(self.wrong(&format!("expected {what}"), "")),
+        }
+    }
+
+    fn symbol(&mut self, span: Span) -> Symbol {
+        self.unit.symbols.intern(&self.unit.sources, span)
+    }
+
+    /// ResourceDef := Qualifier* IDENTIFIER (. IDENTIFIER)* Mutation+
+    fn resource(&mut self, first: Span, private: bool) -> Parsed<()> {
+        let mut path = vec![first];
+        while self.next.token == Token::Dot && !self.next.starts_line {
+            self.advance();
+            path.push(self.word("a name after `.`")?);
+        }
+        let mut links = Vec::new();
+        while let Some(operator) = self.mutation()? {
+            links.push((operator, self.expression()?));
+        }
+        let (operator, value) = match links.as_slice() {
+            [] => {
+                return Err(self.wrong(
+                    "expected `=>`, `~>` or `~(function)>`",
+                    "a resource is written `Name => value`",
+                ));
+            }
+            [only] => *only,
+            [first, ..] => {
+                let chain = self.tree.add_chain(&links);
+                let start = self.tree.expression(first.1).span.start;
+                let span = Span::new(start, self.last.end);
+                (first.0, self.tree.add(Kind::Chain(chain), span))
+            }
+        };
+        let definition = self.implicit_blocks(&path, operator, value, private);
+        self.statements.push(Statement::Define(definition));
+        Ok(())
+    }
+
+    /// `A.B.C => v` is a shorthand for the nested blocks (§3.4). `=>` and `~>` hold at every level; a
+    /// function combines the values, and the blocks around them are merged.
+    fn implicit_blocks(
+        &mut self,
+        path: &[Span],
+        operator: Mutation,
+        value: ExpressionId,
+        private: bool,
+    ) -> Definition {
+        let outer = match operator {
+            Mutation::Assign => Mutation::Assign,
+            Mutation::Merge | Mutation::Function(_) => Mutation::Merge,
+        };
+        let (last, blocks) = path.split_last().expect("a path has a name");
+        let end = self.last.end;
+        let mut definition = Definition {
+            name: self.symbol(*last),
+            at: last.start,
+            operator,
+            value,
+            private,
+        };
+        for name in blocks.iter().rev() {
+            let span = Span::new(definition.at, end);
+            let statement = [Statement::Define(definition)];
+            let body = self.tree.add_body(&statement, span, true);
+            definition = Definition {
+                name: self.symbol(*name),
+                at: name.start,
+                operator: outer,
+                value: self.tree.add(Kind::Block(body), span),
+                private,
+            };
+        }
+        definition
+    }
+
+    /// MutateOp := => | ~> | ~(IDENTIFIER)>
+    fn mutation(&mut self) -> Parsed<Option<Mutation>> {
+        Ok(Some(match self.next.token {
+            Token::Assign => {
+                self.advance();
+                Mutation::Assign
+            }
+            Token::Merge => {
+                self.advance();
+                Mutation::Merge
+            }
+            Token::Tilde => {
+                self.advance();
+                self.expect(Token::OpenParenthesis, "`>` or `(` after `~`")?;
+                let name = self.word("the name of a function")?;
+                self.expect(Token::CloseParenthesis, "`)`")?;
+                self.expect(Token::Operator(Operator::Greater), "`>`")?;
+                Mutation::Function(self.symbol(name))
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// MacroDef := def IDENTIFIER ( (IDENTIFIER (Sep IDENTIFIER)*)? ) = Expr
+    fn macro_definition(&mut self) -> Parsed<()> {
+        self.advance();
+        let span = self.word("the name of a macro")?;
+        let name = self.symbol(span);
+        self.expect(Token::OpenParenthesis, "`(` and the parameters")?;
+        let mut parameters = Vec::new();
+        loop {
+            while self.take(Token::Comma) {}
+            if self.take(Token::CloseParenthesis) {
+                break;
+            }
+            let word = self.word("a parameter or `)`")?;
+            let parameter = self.symbol(word);
+            if parameters.contains(&parameter) {
+                let text = self.unit.sources.slice(word);
+                let message = format!("there are two parameters `{text}`");
+                self.unit
+                    .report(Diagnostic::error(MACRO_NAME, message).at(word));
+            }
+            parameters.push(parameter);
+        }
+        self.expect(Token::Equals, "`=` and what the macro stands for")?;
+        let count = parameters.len();
+        let outer = std::mem::replace(&mut self.parameters, parameters);
+        let value = self.expression();
+        self.parameters = outer;
+        let value = value?;
+        if let Some(trouble) = self.unusable_name(name, span) {
+            self.unit.report(trouble);
+            return Ok(());
+        }
+        let definition = Macro {
+            span,
+            parameters: count,
+            value,
+        };
+        let id = self.tree.add_macro(self.file, name, definition);
+        self.macros.insert(name, id);
+        Ok(())
+    }
+
+    fn unusable_name(&self, name: Symbol, span: Span) -> Option<Diagnostic> {
+        let text = self.unit.sources.slice(span);
+        if functions::is_standard(text) {
+            let message = format!("`{text}` is a standard function and cannot be a macro");
+            return Some(Diagnostic::error(MACRO_NAME, message).at(span));
+        }
+        let first = self.tree.macro_(*self.macros.get(&name)?).span;
+        let message = format!("there are two macros `{text}` in this file");
+        Some(
+            Diagnostic::error(MACRO_NAME, message)
+                .at(span)
+                .label(first, "the first is here"),
+        )
+    }
+
+    /// Expr, of operators that bind stronger than `weakest`; all but comparisons associate to the left.
+    fn expression(&mut self) -> Parsed<ExpressionId> {
+        self.deeper()?;
+        let read = self.infix(0);
+        self.depth -= 1;
+        read
+    }
+
+    fn infix(&mut self, weakest: u8) -> Parsed<ExpressionId> {
+        let mut left = self.prefix()?;
+        let mut compared = false;
+        while let Token::Operator(operator) = self.next.token {
+            let strength = operator.strength();
+            let begins_element =
+                operator == Operator::Subtract && self.in_list && self.next.starts_line;
+            if strength <= weakest || begins_element {
+                break;
+            }
+            if strength == COMPARISON && std::mem::replace(&mut compared, true) {
+                return Err(self.wrong(
+                    "expected the end of the comparison",
+                    "compare two values at a time: `a < b && b < c`",
+                ));
+            }
+            self.advance();
+            let right = self.infix(strength)?;
+            let start = self.tree.expression(left).span.start;
+            let span = Span::new(start, self.last.end);
+            left = self.tree.add(Kind::Binary(operator, left, right), span);
+        }
+        Ok(left)
+    }
+
+    /// Neg := (- | !)* Selection
+    fn prefix(&mut self) -> Parsed<ExpressionId> {
+        let mut signs = Vec::new();
+        while matches!(
+            self.next.token,
+            Token::Not | Token::Operator(Operator::Subtract)
+        ) {
+            signs.push(self.next);
+            self.advance();
+        }
+        // The lowest whole number has no positive counterpart.
+        let mut value = match (signs.last(), self.next.token) {
+            (Some(sign), Token::Number) if sign.token != Token::Not => {
+                let sign = signs.pop().expect("there is one");
+                let number = self.number(Some(sign.span))?;
+                self.selection(number)?
+            }
+            _ => {
+                let value = self.value()?;
+                self.selection(value)?
+            }
+        };
+        for sign in signs.iter().rev() {
+            let kind = match sign.token {
+                Token::Not => Kind::Not(value),
+                _ => Kind::Negate(value),
+            };
+            let span = Span::new(sign.span.start, self.last.end);
+            value = self.tree.add(kind, span);
+        }
+        Ok(value)
+    }
+
+    /// Selection := Value (. Value)*
+    fn selection(&mut self, of: ExpressionId) -> Parsed<ExpressionId> {
+        let mut of = of;
+        while self.next.token == Token::Dot && !self.next.starts_line {
+            self.advance();
+            let by = self.value()?;
+            let start = self.tree.expression(of).span.start;
+            let span = Span::new(start, self.last.end);
+            of = self.tree.add(Kind::Select(of, by), span);
+        }
+        Ok(of)
+    }
+
+    fn value(&mut self) -> Parsed<ExpressionId> {
+        let start = self.next.span;
+        match self.next.token {
+            Token::Word => {
+                self.advance();
+                if self.is_call() {
+                    return self.call(start);
+                }
+                if self.unit.sources.slice(start).starts_with('_') {
+                    let message = "a bare literal cannot begin with `_`";
+                    self.unit.report(
+                        Diagnostic::error(SYNTAX, message)
+                            .at(start)
+                            .help("put it in quotes"),
+                    );
+                    return Err(Wrong);
+                }
+                let cell = self.unit.literals.text(start);
+                Ok(self.tree.add(Kind::Literal(cell), start))
+            }
+            Token::Number => self.number(None),
+            Token::Text { escaped } => {
+                self.advance();
+                let inner = Span::new(start.start + 1, start.end - 1);
+                let cell = match escaped {
+                    false => self.unit.literals.text(inner),
+                    true => {
+                        let text = text::unescape(self.unit.sources.slice(inner));
+                        self.unit.literals.made_text(&text)
+                    }
+                };
+                Ok(self.tree.add(Kind::Literal(cell), start))
+            }
+            Token::Keyword(word @ (Keyword::True | Keyword::False)) => {
+                self.advance();
+                let cell = Cell::bool(word == Keyword::True);
+                Ok(self.tree.add(Kind::Literal(cell), start))
+            }
+            Token::Undefined => {
+                self.advance();
+                Ok(self.tree.add(Kind::Undefined, start))
+            }
+            Token::Dollar => {
+                self.advance();
+                let word = self.word("the name of a resource after `$`")?;
+                let name = self.symbol(word);
+                let span = Span::new(start.start, word.end);
+                let parameter = self.parameters.iter().position(|&one| one == name);
+                let kind = match parameter {
+                    Some(number) => Kind::Parameter(number as u32),
+                    None => Kind::Reference(name),
+                };
+                Ok(self.tree.add(kind, span))
+            }
+            Token::OpenParenthesis => {
+                self.advance();
+                let was_in_list = std::mem::replace(&mut self.in_list, false);
+                let inner = self.expression();
+                self.in_list = was_in_list;
+                let inner = inner?;
+                self.close(Token::CloseParenthesis, "`)`", start)?;
+                Ok(inner)
+            }
+            Token::OpenBrace => {
+                self.deeper()?;
+                self.advance();
+                let body = self.body(start.start, Token::CloseBrace);
+                self.depth -= 1;
+                if !self.take(Token::CloseBrace) {
+                    return Err(Wrong);
+                }
+                let span = Span::new(start.start, self.last.end);
+                Ok(self.tree.add(Kind::Block(body), span))
+            }
+            Token::OpenBracket => {
+                self.advance();
+                let mark = self.expressions.len();
+                let elements = self.elements(Token::CloseBracket, "`]`", start);
+                let list = self.expressions.split_off(mark);
+                elements?;
+                let kind = match self.literals(&list) {
+                    Some(items) => Kind::Literal(self.unit.literals.list(&items)),
+                    None => Kind::List(self.tree.add_list(&list)),
+                };
+                let span = Span::new(start.start, self.last.end);
+                Ok(self.tree.add(kind, span))
+            }
+            Token::Keyword(Keyword::If) => self.conditional(),
+            Token::Keyword(Keyword::Import) => self.import(),
+            Token::Keyword(_) => {
+                let word = self.unit.sources.slice(start).to_owned();
+                Err(self.wrong(
+                    "expected a value",
+                    &format!("`{word}` has a meaning of its own; as text, write '{word}'"),
+                ))
+            }
+            Token::Operator(Operator::Divide) => Err(self.wrong(
+                "expected a value",
+                "a path stands in quotes: '/etc/hosts'",
+            )),
+            _ => Err(self.wrong("expected a value", "")),
+        }
+    }
+
+    /// The number that is looked at, behind a sign.
+    fn number(&mut self, sign: Option<Span>) -> Parsed<ExpressionId> {
+        let digits = self.next.span;
+        self.advance();
+        if self.next.token == Token::Word && self.next.span.start == digits.end {
+            let whole = Span::new(digits.start, self.next.span.end);
+            let text = self.unit.sources.slice(whole);
+            let message = format!("`{text}` is neither a number nor a word");
+            self.unit.report(
+                Diagnostic::error(SYNTAX, message)
+                    .at(whole)
+                    .help(format!("as text, write '{text}'")),
+            );
+            return Err(Wrong);
+        }
+        let span = Span::new(sign.map_or(digits.start, |sign| sign.start), digits.end);
+        let Unit {
+            sources, literals, ..
+        } = &mut *self.unit;
+        let text = sources.slice(digits);
+        let read = match sign {
+            None => text::number(text, literals),
+            Some(_) => text::number(&format!("-{text}"), literals),
+        };
+        let Some(cell) = read else {
+            let message = "this number is too large to be kept exactly";
+            self.unit.report(
+                Diagnostic::error(NUMBER_RANGE, message)
+                    .at(span)
+                    .help("whole numbers go from -2^63 to 2^63-1; as text, put it in quotes"),
+            );
+            return Err(Wrong);
+        };
+        Ok(self.tree.add(Kind::Literal(cell), span))
+    }
+
+    /// The elements as literals, if they all are.
+    fn literals(&self, list: &[ExpressionId]) -> Option<Vec<Item>> {
+        let item = |&id: &ExpressionId| match self.tree.expression(id) {
+            Expression {
+                kind: Kind::Literal(cell),
+                span,
+            } => Some(Item {
+                cell,
+                at: span.start,
+            }),
+            _ => None,
+        };
+        list.iter().map(item).collect()
+    }
+
+    /// Elements up to a closing bracket, separated by newlines or commas.
+    fn elements(&mut self, close: Token, name: &str, open: Span) -> Parsed<()> {
+        let was_in_list = std::mem::replace(&mut self.in_list, true);
+        let read = self.elements_until(close, name, open);
+        self.in_list = was_in_list;
+        read
+    }
+
+    fn elements_until(&mut self, close: Token, name: &str, open: Span) -> Parsed<()> {
+        loop {
+            while self.take(Token::Comma) {}
+            if self.take(close) {
+                return Ok(());
+            }
+            if self.next.token == Token::End {
+                return self.close(close, name, open);
+            }
+            let element = self.expression()?;
+            self.expressions.push(element);
+            let next = self.next;
+            if !next.starts_line && next.token != Token::Comma && next.token != close {
+                return Err(self.wrong(
+                    &format!("expected a comma, a new line or {name}"),
+                    "text that is not a simple word stands in quotes: 'two words'",
+                ));
+            }
+        }
+    }
+
+    fn close(&mut self, close: Token, name: &str, open: Span) -> Parsed<()> {
+        if self.take(close) {
+            return Ok(());
+        }
+        if self.next.token != Token::Invalid {
+            let message = format!("expected {name}");
+            self.unit.report(
+                Diagnostic::error(SYNTAX, message)
+                    .at(Span::at(self.next.span.start))
+                    .label(open, "to close this"),
+            );
+        }
+        Err(Wrong)
+    }
+
+    fn is_call(&self) -> bool {
+        self.next.token == Token::OpenParenthesis && !self.next.starts_line
+    }
+
+    /// FunCall := IDENTIFIER ( (Expr (Sep Expr)*)? )
+    fn call(&mut self, word: Span) -> Parsed<ExpressionId> {
+        let name = self.symbol(word);
+        let open = self.next.span;
+        self.advance();
+        let mark = self.expressions.len();
+        let read = self.elements(Token::CloseParenthesis, "`)`", open);
+        let arguments = self.expressions.split_off(mark);
+        read?;
+        let span = Span::new(word.start, self.last.end);
+        let list = self.tree.add_list(&arguments);
+        let Some(&id) = self.macros.get(&name) else {
+            return Ok(self.tree.add(Kind::Call(name, list), span));
+        };
+        let expected = self.tree.macro_(id).parameters;
+        if expected != arguments.len() {
+            let text = self.unit.sources.slice(word);
+            let given = arguments.len();
+            let message = format!("`{text}` takes {expected} arguments, and here are {given}");
+            let defined = self.tree.macro_(id).span;
+            self.unit.report(
+                Diagnostic::error(functions::ARGUMENTS, message)
+                    .at(span)
+                    .label(defined, "it is defined here"),
+            );
+            return Err(Wrong);
+        }
+        Ok(self.tree.add(Kind::Macro(id, list), span))
+    }
+
+    /// Import := import ( Expr (Sep Expr)? )
+    fn import(&mut self) -> Parsed<ExpressionId> {
+        let start = self.next.span;
+        self.advance();
+        let open = self.next.span;
+        self.expect(Token::OpenParenthesis, "`(` and the name of a file")?;
+        let mark = self.expressions.len();
+        let read = self.elements(Token::CloseParenthesis, "`)`", open);
+        let arguments = self.expressions.split_off(mark);
+        read?;
+        let span = Span::new(start.start, self.last.end);
+        let kind = match arguments.as_slice() {
+            [file] => Kind::Import(*file, None),
+            [file, signers] => Kind::Import(*file, Some((*signers).into())),
+            other => {
+                let given = other.len();
+                let message =
+                    format!("`import` takes a file and who may sign it, and here are {given} arguments");
+                self.unit
+                    .report(Diagnostic::error(functions::ARGUMENTS, message).at(span));
+                return Err(Wrong);
+            }
+        };
+        Ok(self.tree.add(kind, span))
+    }
+
+    /// Conditional := if Term then Expr (else Expr)?
+    fn conditional(&mut self) -> Parsed<ExpressionId> {
+        let start = self.next.span;
+        self.advance();
+        if self.next.token != Token::OpenParenthesis {
+            return Err(self.wrong(
+                "expected `(` and a condition",
+                "the condition stands in brackets: `if ($x > 1) then …`",
+            ));
+        }
+        let condition = self.value()?;
+        self.expect(Token::Keyword(Keyword::Then), "`then`")?;
+        let then = self.expression()?;
+        let otherwise = match self.take(Token::Keyword(Keyword::Else)) {
+            true => Some(self.expression()?.into()),
+            false => None,
+        };
+        let span = Span::new(start.start, self.last.end);
+        Ok(self.tree.add(Kind::If(condition, then, otherwise), span))
+    }
+}
+
+/// Whether a cell is a number.
+pub fn is_number(cell: Cell, unit: &Unit) -> bool {
+    matches!(
+        cell.content(&unit.literals),
+        Content::Integer(_) | Content::Float(_)
+    )
+}

@@ -1,0 +1,285 @@
+//! The syntax of all files of a compilation, in one arena.
+//!
+//! Each file is parsed once, however often it is imported. Literals are values already, and a list of
+//! literals is one; `A.B => v` is the blocks that it stands for.
+
+use hence_model::cell::Cell;
+use hence_model::source::{FileId, Span};
+use hence_model::symbol::Symbol;
+use rustc_hash::FxHashMap;
+
+use crate::lexer::Operator;
+
+/// An expression, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ExpressionId(u32);
+
+/// A statement, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct StatementId(u32);
+
+/// The statements of a file, or between two braces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BodyId(u32);
+
+/// A macro.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MacroId(u32);
+
+/// An expression in its place.
+#[derive(Clone, Copy, Debug)]
+pub struct Expression {
+    /// What it is.
+    pub kind: Kind,
+    /// Where it is.
+    pub span: Span,
+}
+
+/// What an expression is.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// A scalar, or a list of nothing but literals.
+    Literal(Cell),
+    /// A literal that must not be shown: it comes from a database of secrets.
+    Secret(Cell),
+    /// `?`
+    Undefined,
+    /// `[ … ]`
+    List(Expressions),
+    /// `{ … }`
+    Block(BodyId),
+    /// `$name`
+    Reference(Symbol),
+    /// `$name`, where the macro around it has a parameter of that name.
+    Parameter(u32),
+    /// `of.by`
+    Select(ExpressionId, ExpressionId),
+    /// `-x`
+    Negate(ExpressionId),
+    /// `!x`
+    Not(ExpressionId),
+    /// `x + y` and the like.
+    Binary(Operator, ExpressionId, ExpressionId),
+    /// `if (…) then … else …`
+    If(ExpressionId, ExpressionId, Option<ElseId>),
+    /// `import(file, signers)`
+    Import(ExpressionId, Option<ElseId>),
+    /// `function(…)`
+    Call(Symbol, Expressions),
+    /// `macro(…)`
+    Macro(MacroId, Expressions),
+    /// What stands behind a name with several mutations: `=> $Base ~> { … }`.
+    Chain(Expressions),
+}
+
+/// An expression that may be absent, in four bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ElseId(std::num::NonZeroU32);
+
+impl ElseId {
+    /// The expression.
+    pub fn expression(self) -> ExpressionId {
+        ExpressionId(self.0.get() - 1)
+    }
+}
+
+impl From<ExpressionId> for ElseId {
+    fn from(id: ExpressionId) -> Self {
+        Self(std::num::NonZeroU32::MIN.saturating_add(id.0))
+    }
+}
+
+/// Expressions beside each other: elements, arguments, or the links of a chain.
+#[derive(Clone, Copy, Debug)]
+pub struct Expressions {
+    start: u32,
+    len: u32,
+}
+
+impl Expressions {
+    /// How many there are.
+    pub fn len(self) -> usize {
+        self.len as usize
+    }
+}
+
+/// A statement.
+#[derive(Clone, Copy, Debug)]
+pub enum Statement {
+    /// A resource.
+    Define(Definition),
+    /// A conditional, an import or a call whose result becomes part of the block around it.
+    Inline(ExpressionId),
+}
+
+/// `private name => value`
+#[derive(Clone, Copy, Debug)]
+pub struct Definition {
+    /// The name.
+    pub name: Symbol,
+    /// Where the name is.
+    pub at: u32,
+    /// How it combines with other definitions of the name.
+    pub operator: Mutation,
+    /// The value.
+    pub value: ExpressionId,
+    /// Whether it is kept out of the output.
+    pub private: bool,
+}
+
+/// How a definition combines with those of lower priority.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mutation {
+    /// `=>`
+    Assign,
+    /// `~>`
+    Merge,
+    /// `~(function)>`
+    Function(Symbol),
+}
+
+/// The statements of a block.
+#[derive(Clone, Copy, Debug)]
+pub struct Body {
+    start: u32,
+    len: u32,
+    /// From the opening to the closing brace.
+    pub span: Span,
+    /// Whether nobody wrote it: it is what `A.B => v` stands for.
+    pub implicit: bool,
+    /// Whether conditionals, imports or calls add to it.
+    pub inline: bool,
+}
+
+impl Body {
+    /// The statements.
+    pub fn statements(self) -> impl DoubleEndedIterator<Item = StatementId> + ExactSizeIterator {
+        (self.start..self.start + self.len).map(StatementId)
+    }
+}
+
+/// `def name(parameters) = value`
+#[derive(Clone, Debug)]
+pub struct Macro {
+    /// Where the name is.
+    pub span: Span,
+    /// How many parameters it has.
+    pub parameters: usize,
+    /// What it stands for.
+    pub value: ExpressionId,
+}
+
+/// The syntax of a compilation.
+#[derive(Clone, Default)]
+pub struct Tree {
+    expressions: Vec<Expression>,
+    statements: Vec<Statement>,
+    bodies: Vec<Body>,
+    lists: Vec<ExpressionId>,
+    /// The operators of the links of all chains; numbered as the lists are.
+    operators: FxHashMap<u32, Mutation>,
+    macros: Vec<Macro>,
+    /// Where macros are defined, for those who use one too early.
+    names_of_macros: FxHashMap<(FileId, Symbol), Span>,
+}
+
+impl Tree {
+    /// An expression.
+    #[inline]
+    pub fn expression(&self, id: ExpressionId) -> Expression {
+        self.expressions[id.0 as usize]
+    }
+
+    /// A statement.
+    #[inline]
+    pub fn statement(&self, id: StatementId) -> Statement {
+        self.statements[id.0 as usize]
+    }
+
+    /// A statement that is a definition.
+    #[inline]
+    pub fn definition(&self, id: StatementId) -> Definition {
+        match self.statement(id) {
+            Statement::Define(definition) => definition,
+            Statement::Inline(_) => unreachable!("only definitions are kept as such"),
+        }
+    }
+
+    /// A body.
+    #[inline]
+    pub fn body(&self, id: BodyId) -> Body {
+        self.bodies[id.0 as usize]
+    }
+
+    /// A macro.
+    pub fn macro_(&self, id: MacroId) -> &Macro {
+        &self.macros[id.0 as usize]
+    }
+
+    /// Where a macro of that name is defined in a file.
+    pub fn macro_named(&self, file: FileId, name: Symbol) -> Option<Span> {
+        self.names_of_macros.get(&(file, name)).copied()
+    }
+
+    /// Expressions beside each other.
+    #[inline]
+    pub fn list(&self, list: Expressions) -> &[ExpressionId] {
+        &self.lists[list.start as usize..(list.start + list.len) as usize]
+    }
+
+    /// The links of a chain: each applies to what those before it come to.
+    pub fn chain(&self, links: Expressions) -> Vec<(Mutation, ExpressionId)> {
+        let numbers = links.start..links.start + links.len;
+        let link = |number| (self.operators[&number], self.lists[number as usize]);
+        numbers.map(link).collect()
+    }
+
+    /// Adds an expression.
+    pub fn add(&mut self, kind: Kind, span: Span) -> ExpressionId {
+        self.expressions.push(Expression { kind, span });
+        ExpressionId(self.expressions.len() as u32 - 1)
+    }
+
+    /// Adds expressions beside each other.
+    pub fn add_list(&mut self, expressions: &[ExpressionId]) -> Expressions {
+        let start = self.lists.len() as u32;
+        self.lists.extend_from_slice(expressions);
+        Expressions {
+            start,
+            len: expressions.len() as u32,
+        }
+    }
+
+    /// Adds a chain of mutations.
+    pub fn add_chain(&mut self, links: &[(Mutation, ExpressionId)]) -> Expressions {
+        let values: Vec<ExpressionId> = links.iter().map(|link| link.1).collect();
+        let list = self.add_list(&values);
+        for (number, link) in (list.start..).zip(links) {
+            self.operators.insert(number, link.0);
+        }
+        list
+    }
+
+    /// Adds a body.
+    pub fn add_body(&mut self, statements: &[Statement], span: Span, implicit: bool) -> BodyId {
+        let start = self.statements.len() as u32;
+        self.statements.extend_from_slice(statements);
+        self.bodies.push(Body {
+            start,
+            len: statements.len() as u32,
+            span,
+            implicit,
+            inline: statements
+                .iter()
+                .any(|statement| matches!(statement, Statement::Inline(_))),
+        });
+        BodyId(self.bodies.len() as u32 - 1)
+    }
+
+    /// Adds a macro.
+    pub fn add_macro(&mut self, file: FileId, name: Symbol, definition: Macro) -> MacroId {
+        self.names_of_macros.insert((file, name), definition.span);
+        self.macros.push(definition);
+        MacroId(self.macros.len() as u32 - 1)
+    }
+}
