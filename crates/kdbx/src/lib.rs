@@ -1,0 +1,1 @@
+//! Opens a KeePass database: bytes and a password go in, a tree of named secrets comes out.
