@@ -12,5 +12,7 @@ macro_rules! database {
     };
 }
 
+mod damage;
 mod formats;
 mod hostile;
+mod refusals;
