@@ -14,5 +14,6 @@ macro_rules! database {
 
 mod damage;
 mod formats;
+mod fresh;
 mod hostile;
 mod refusals;
