@@ -1,0 +1,96 @@
+//! A compiled configuration, in whichever language it was written.
+
+use std::io::{self, Write};
+
+use hence_model::explanation::{Explanation, NoSuchPath};
+use hence_model::path::{Path, Segment};
+use hence_model::source::{FileId, Span};
+use hence_model::unit::Unit;
+use hence_model::value::Sink;
+use hence_smartfrog::printer::SmartFrog;
+use hence_smartfrog::written;
+
+/// A configuration, and all that is known about it.
+pub enum Configuration<'w> {
+    /// SmartFrog.
+    SmartFrog(Box<hence_smartfrog::Compiled>),
+    /// CF2.
+    Cf2(Box<hence_cf2::Compiled<'w>>),
+}
+
+impl Configuration<'_> {
+    /// Its sources, and what is wrong with them.
+    pub fn unit(&self) -> &Unit {
+        match self {
+            Configuration::SmartFrog(compiled) => &compiled.unit,
+            Configuration::Cf2(compiled) => compiled.unit(),
+        }
+    }
+
+    /// Whether there is a result.
+    pub fn is_good(&self) -> bool {
+        match self {
+            Configuration::SmartFrog(compiled) => compiled.configuration.is_some(),
+            Configuration::Cf2(compiled) => compiled.is_good(),
+        }
+    }
+
+    /// Sends it to a sink.
+    pub fn send(&self, sink: &mut impl Sink) {
+        match self {
+            Configuration::SmartFrog(compiled) => compiled.send(sink),
+            Configuration::Cf2(compiled) => compiled.send(sink),
+        }
+    }
+
+    /// Prints it in the language that it was written in.
+    pub fn print_native(&self, writer: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Configuration::SmartFrog(compiled) => {
+                let mut smartfrog = SmartFrog::new(writer, compiled.dialect);
+                compiled.send(&mut smartfrog);
+                smartfrog.finish()?;
+            }
+            Configuration::Cf2(compiled) => {
+                let mut cf2 = hence_cf2::printer::Cf2::new(writer);
+                compiled.send(&mut cf2);
+                cf2.finish()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Why the value at a path is what it is.
+    pub fn explain(&mut self, path: &Path) -> Result<Explanation, NoSuchPath> {
+        match self {
+            Configuration::SmartFrog(compiled) => compiled.explain(path),
+            Configuration::Cf2(compiled) => compiled.explain(path),
+        }
+    }
+
+    /// Names every value that depends on what is written in a stretch of source.
+    pub fn impact(&mut self, place: Span, name: &mut dyn FnMut(&[Segment])) {
+        match self {
+            Configuration::SmartFrog(compiled) => compiled.impact(place, name),
+            Configuration::Cf2(compiled) => compiled.impact(place, name),
+        }
+    }
+
+    /// The stretch that is meant by a line, or by a column of it; none if nothing is written there.
+    pub fn meant(&self, file: FileId, line: u32, column: Option<u32>) -> Option<Span> {
+        match self {
+            Configuration::SmartFrog(compiled) => {
+                written::meant(&compiled.unit, file, line, column, compiled.dialect)
+            }
+            Configuration::Cf2(compiled) => compiled.meant(file, line, column),
+        }
+    }
+
+    /// What the configuration itself is called.
+    pub fn title(&self) -> &'static str {
+        match self {
+            Configuration::SmartFrog(_) => "sfConfig",
+            Configuration::Cf2(_) => "the configuration",
+        }
+    }
+}
