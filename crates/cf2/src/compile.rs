@@ -73,7 +73,9 @@ pub fn compile_file<'w>(world: &'w dyn World, name: &str, options: &Options) -> 
 fn compile(unit: Unit, world: &dyn World, file: FileId, options: Options) -> Compiled<'_> {
     let mut evaluator = Evaluator::new(unit, world, options);
     let body = parse(&mut evaluator.unit, &mut evaluator.tree, file);
-    let key = evaluator.imports.add(evaluator.unit.sources.name(file), body);
+    let key = evaluator
+        .imports
+        .add(evaluator.unit.sources.name(file), body);
     if evaluator.unit.has_errors() {
         return Compiled {
             evaluator,
@@ -154,12 +156,12 @@ impl Evaluator<'_> {
                 }
                 self.undefined(entry)
             }
-            Form::List(list) => self.deeper(place, |evaluator| {
-                evaluator.check_list(list, entry, place)
-            }),
-            Form::Block(block) => self.deeper(place, |evaluator| {
-                evaluator.check_block(block, place)
-            }),
+            Form::List(list) => {
+                self.deeper(place, |evaluator| evaluator.check_list(list, entry, place))
+            }
+            Form::Block(block) => {
+                self.deeper(place, |evaluator| evaluator.check_block(block, place))
+            }
         }
     }
 
@@ -249,7 +251,7 @@ impl Evaluator<'_> {
                     *at += 1;
                     if self.options.show_private || !self.is_private(entry) {
                         sink.event(Event::Key(self.name(self.entry(entry).name)));
-                        next = Some(done(self.entry(entry).state));
+                        next = Some(known(self.entry(entry).state));
                     }
                 }
                 Some(Open::List(list, index)) => {
@@ -261,7 +263,7 @@ impl Evaluator<'_> {
                         }
                         Some(&state) => {
                             *index += 1;
-                            next = Some(done(state));
+                            next = Some(known(state));
                         }
                     }
                 }
@@ -276,10 +278,11 @@ enum Open {
     List(ListId, usize),
 }
 
-fn done(state: State) -> Datum {
+fn known(state: State) -> Datum {
     match state {
         State::Done(datum) => datum,
-        _ => unreachable!("the output was computed before it is sent"),
+        // All of the output was computed before it is sent; explanations show what is known.
+        _ => Datum::UNDEFINED,
     }
 }
 

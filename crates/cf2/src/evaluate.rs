@@ -4,8 +4,9 @@
 //! nobody reads is never computed (§3.8, §4.1). What is being computed is marked, so that a cycle is seen
 //! where it closes; how deep evaluation may go is limited; so it always ends.
 
-use hence_model::cell::{Cell, Content};
+use hence_model::cell::{Cell, Content, Item};
 use hence_model::diagnostic::{Code, Diagnostic, similar};
+use hence_model::explanation::Role;
 use hence_model::source::Span;
 use hence_model::symbol::Symbol;
 use hence_model::unit::{TOO_DEEP, Unit};
@@ -21,6 +22,7 @@ use crate::datum::{
 use crate::expand::Expansion;
 use crate::imports::Imports;
 use crate::operators;
+use crate::reasons::{Node, Reasons};
 use crate::syntax::{Definition, ExpressionId, Kind, MacroId, Tree};
 use crate::world::World;
 
@@ -62,6 +64,8 @@ pub struct Evaluator<'w> {
     pub(crate) orders: Vec<Order>,
     /// The blocks whose inline statements are being evaluated.
     pub(crate) expansions: FxHashMap<BlockId, Expansion>,
+    /// The scopes of files that were imported inline, by block.
+    pub(crate) imported: FxHashMap<(BlockId, FileKey), ScopeId>,
     /// For each name, the block that was last built with it and the place there.
     pub(crate) stamps: Vec<(BlockId, u32)>,
     /// What is being computed, and the reference that asked for it.
@@ -69,6 +73,10 @@ pub struct Evaluator<'w> {
     depth: u32,
     /// Whether values are computed again only to explain them: what was said is not said twice.
     pub(crate) quiet: bool,
+    /// Where functions of users were called that made blocks or lists.
+    pub(crate) calls: FxHashMap<ExpressionId, (ScopeId, Home)>,
+    /// What a value is computed from, while that is asked.
+    pub(crate) reasons: Option<Reasons>,
     /// What was evaluated, in order, for those who want to see it.
     pub(crate) steps: Vec<String>,
 }
@@ -99,10 +107,13 @@ impl<'w> Evaluator<'w> {
             frames: Vec::new(),
             orders: vec![Order::default()],
             expansions: FxHashMap::default(),
+            imported: FxHashMap::default(),
             stamps: Vec::new(),
             running: Vec::new(),
             depth: 0,
             quiet: false,
+            calls: FxHashMap::default(),
+            reasons: None,
             steps: Vec::new(),
         }
     }
@@ -121,10 +132,14 @@ impl<'w> Evaluator<'w> {
     }
 
     fn path_of_running(&self) -> Option<String> {
-        let entry = self.running.iter().rev().find_map(|running| match running.0 {
-            Running::Entry(entry) => Some(entry),
-            _ => None,
-        })?;
+        let entry = self
+            .running
+            .iter()
+            .rev()
+            .find_map(|running| match running.0 {
+                Running::Entry(entry) => Some(entry),
+                _ => None,
+            })?;
         Some(self.path(entry))
     }
 
@@ -222,6 +237,11 @@ impl<'w> Evaluator<'w> {
     /// The value of an entry.
     #[inline]
     pub(crate) fn value(&mut self, entry: EntryId, asked: Span) -> Evaluated {
+        if self.reasons.is_some() {
+            return self.because(Node::Entry(entry), |evaluator| {
+                evaluator.value(entry, asked)
+            });
+        }
         match self.entry(entry).state {
             State::Done(datum) => Ok(datum),
             State::Failed => Err(Stop),
@@ -325,6 +345,7 @@ impl<'w> Evaluator<'w> {
     pub(crate) fn evaluate(&mut self, id: ExpressionId, scope: ScopeId, home: Home) -> Evaluated {
         let expression = self.tree.expression(id);
         if let Some(datum) = literal(expression.kind) {
+            self.because_literal(expression);
             return Ok(datum);
         }
         self.deeper(expression.span, |evaluator| {
@@ -356,6 +377,7 @@ impl<'w> Evaluator<'w> {
                 Ok(form(Form::Block(block)))
             }
             Kind::Reference(name) => {
+                self.because_written(span, Role::Link);
                 let root = self.scope(scope).root;
                 let entry = self.lookup(root, name, span)?;
                 self.value(entry, span)
@@ -363,22 +385,23 @@ impl<'w> Evaluator<'w> {
             Kind::Parameter(number) => self.argument(scope, number as usize, span, home),
             Kind::Select(..) => self.selection(id, scope, home),
             Kind::Negate(operand) => {
-                let datum = self.scalar(operand, scope, home, "`-`")?;
-                let negated = operators::negate(datum_cell(datum), &mut self.unit);
+                self.because_written(span, Role::Operation);
+                let datum = self.evaluate(operand, scope, home)?;
+                let cell = self.as_scalar(datum, operand, "-")?;
+                let negated = operators::negate(cell, &mut self.unit);
                 self.computed(negated, span, datum.secret)
             }
             Kind::Not(operand) => {
-                let bool = self.condition(operand, scope, home, "`!`")?;
-                Ok(Datum::scalar(Cell::bool(!bool.0)).marked(bool.1))
+                self.because_written(span, Role::Operation);
+                let datum = self.evaluate(operand, scope, home)?;
+                let bool = self.as_bool(datum, operand, "!")?;
+                Ok(Datum::scalar(Cell::bool(!bool)).marked(datum.secret))
             }
             Kind::Binary(..) => self.binary(id, scope, home),
             Kind::If(condition, then, otherwise) => {
-                let (holds, _) = self.condition(condition, scope, home, "a condition")?;
-                match (holds, otherwise) {
+                match (self.condition(condition, scope, home)?, otherwise) {
                     (true, _) => self.evaluate(then, scope, home),
-                    (false, Some(otherwise)) => {
-                        self.evaluate(otherwise.expression(), scope, home)
-                    }
+                    (false, Some(otherwise)) => self.evaluate(otherwise.expression(), scope, home),
                     (false, None) => Ok(Datum::UNDEFINED),
                 }
             }
@@ -430,6 +453,12 @@ impl<'w> Evaluator<'w> {
 
     fn argument(&mut self, scope: ScopeId, number: usize, span: Span, home: Home) -> Evaluated {
         let id = self.scope(scope).frame.expect("a parameter is in a macro");
+        if self.reasons.is_some() {
+            let node = Node::Argument(scope, number, home);
+            return self.because(node, |evaluator| {
+                evaluator.argument(scope, number, span, home)
+            });
+        }
         let frame = id.0 as usize;
         match self.frames[frame].states[number] {
             State::Done(datum) => Ok(datum),
@@ -475,9 +504,9 @@ impl<'w> Evaluator<'w> {
                     .label(place, "a similar name is defined here")
                     .help(format!("did you mean `${near}`?"))
             }
-            None => diagnostic.at(span).help(
-                "`$name` is a resource at the top of the same file, or one imported into it",
-            ),
+            None => diagnostic
+                .at(span)
+                .help("`$name` is a resource at the top of the same file, or one imported into it"),
         }
     }
 
@@ -511,7 +540,10 @@ impl<'w> Evaluator<'w> {
             datum = match selected {
                 Selected::Entry(entry) => self.value(entry, self.span(whole))?,
                 Selected::Element(list, index) => self.element(list, index, self.span(whole))?,
-                Selected::Literal(cell) => literal_datum(cell),
+                Selected::Literal(item) => {
+                    self.because_item(item);
+                    literal_datum(item.cell)
+                }
             }
             .marked(datum.secret);
         }
@@ -551,7 +583,7 @@ impl<'w> Evaluator<'w> {
         home: Home,
     ) -> Evaluated<Result<Selected, Missing>> {
         let span = self.span(by);
-        let selector = self.evaluate(by, scope, home)?;
+        let selector = self.deciding(|evaluator| evaluator.evaluate(by, scope, home))?;
         let Form::Scalar(cell) = selector.form else {
             let type_ = self.type_name(selector);
             let message = format!("a selector must be a name or a number, and this is {type_}");
@@ -614,7 +646,7 @@ impl<'w> Evaluator<'w> {
                     }
                     (Some(index), Form::Literals(cell)) if index < count => {
                         let item = self.unit.literals.elements(cell)[index];
-                        Ok(Ok(Selected::Literal(item.cell)))
+                        Ok(Ok(Selected::Literal(item)))
                     }
                     _ => {
                         let elements = match count {
@@ -638,6 +670,11 @@ impl<'w> Evaluator<'w> {
 
     /// An element of a list.
     pub(crate) fn element(&mut self, list: ListId, index: usize, asked: Span) -> Evaluated {
+        if self.reasons.is_some() {
+            return self.because(Node::Element(list, index), |evaluator| {
+                evaluator.element(list, index, asked)
+            });
+        }
         let List {
             elements,
             home,
@@ -675,6 +712,7 @@ impl<'w> Evaluator<'w> {
         let mut left = self.evaluate(first, scope, home)?;
         for (whole, operator, operand, right) in rest.into_iter().rev() {
             let span = self.span(whole);
+            self.because_written(span, Role::Operation);
             if operators::is_logical(operator) {
                 let bool = self.as_bool(left, operand, operator.text())?;
                 // The right side counts only if the left one does not decide.
@@ -715,18 +753,16 @@ impl<'w> Evaluator<'w> {
         }
     }
 
-    fn scalar(&mut self, id: ExpressionId, scope: ScopeId, home: Home, by: &str) -> Evaluated {
-        let datum = self.evaluate(id, scope, home)?;
-        self.as_scalar(datum, id, by)?;
-        Ok(datum)
-    }
-
     /// A value that must be a scalar.
-    pub(crate) fn as_scalar(&mut self, datum: Datum, id: ExpressionId, by: &str) -> Evaluated<Cell> {
+    pub(crate) fn as_scalar(
+        &mut self,
+        datum: Datum,
+        id: ExpressionId,
+        by: &str,
+    ) -> Evaluated<Cell> {
         if let Form::Scalar(cell) = datum.form {
             return Ok(cell);
         }
-        let by = by.trim_matches('`');
         let span = self.span(id);
         if datum.is_undefined() {
             let message = format!("`{by}` needs a value, and this is undefined");
@@ -756,17 +792,15 @@ impl<'w> Evaluator<'w> {
         self.stop(diagnostic.at(span).help(help))
     }
 
-    /// A condition, and whether a secret flowed into it.
+    /// Whether a condition holds.
     pub(crate) fn condition(
         &mut self,
         id: ExpressionId,
         scope: ScopeId,
         home: Home,
-        by: &str,
-    ) -> Evaluated<(bool, bool)> {
-        let datum = self.evaluate(id, scope, home)?;
-        let bool = self.as_bool(datum, id, by.trim_matches('`'))?;
-        Ok((bool, datum.secret))
+    ) -> Evaluated<bool> {
+        let datum = self.deciding(|evaluator| evaluator.evaluate(id, scope, home))?;
+        self.as_bool(datum, id, "if")
     }
 
     /// The type of a value, as in *a number*.
@@ -864,7 +898,8 @@ impl<'w> Evaluator<'w> {
         };
         let place = self.unit.sources.location(self.place(entry).start);
         let path = self.path(entry);
-        self.steps.push(format!("{level}{path} => {shown}   {place}"));
+        self.steps
+            .push(format!("{level}{path} => {shown}   {place}"));
     }
 
     /// A value in a few words: blocks and lists are not computed for it, and secrets are not shown.
@@ -893,7 +928,7 @@ pub(crate) enum Selected {
     /// An element of a list.
     Element(ListId, usize),
     /// An element of a list of literals.
-    Literal(Cell),
+    Literal(Item),
 }
 
 /// A selector that selects nothing.
@@ -926,13 +961,6 @@ pub(crate) fn form(form: Form) -> Datum {
     Datum {
         form,
         secret: false,
-    }
-}
-
-fn datum_cell(datum: Datum) -> Cell {
-    match datum.form {
-        Form::Scalar(cell) => cell,
-        _ => Cell::NULL,
     }
 }
 

@@ -15,6 +15,7 @@ use crate::datum::{
     ScopeId, Source, Stage, State,
 };
 use crate::evaluate::{CYCLE, Evaluated, Evaluator, Stop, TYPE};
+use crate::reasons::Node;
 use crate::syntax::{ExpressionId, Kind, Statement};
 
 /// An inline statement defines what an inline statement has read.
@@ -69,6 +70,12 @@ impl Evaluator<'_> {
         name: Symbol,
         asked: Span,
     ) -> Evaluated<Option<EntryId>> {
+        if let Some(reasons) = self.reasons.take() {
+            let found = self.find(block, name, asked);
+            self.reasons = Some(reasons);
+            self.because_node(Node::Presence(block, name));
+            return found;
+        }
         match self.block(block).stage {
             Stage::Built => {}
             Stage::Unbuilt => self.build(block, asked)?,
@@ -88,7 +95,9 @@ impl Evaluator<'_> {
         }
         if self.block(block).index.is_none() {
             let slots = self.slots_of(block).iter();
-            let index = slots.map(|&entry| (self.entry(entry).name, entry)).collect();
+            let index = slots
+                .map(|&entry| (self.entry(entry).name, entry))
+                .collect();
             self.blocks[block.0 as usize].index = Some(Box::new(index));
         }
         let index = self.block(block).index.as_ref().expect("it was just made");
@@ -141,7 +150,17 @@ impl Evaluator<'_> {
                     for statement in self.tree.body(body).statements() {
                         let name = self.tree.definition(statement).name;
                         let source = Source::Statement(statement);
-                        self.stamp(block, name, Contribution { source, scope, rank }, &mut said, start);
+                        self.stamp(
+                            block,
+                            name,
+                            Contribution {
+                                source,
+                                scope,
+                                rank,
+                            },
+                            &mut said,
+                            start,
+                        );
                     }
                 }
                 Part::Block(inner, scope) => {
@@ -150,7 +169,17 @@ impl Evaluator<'_> {
                         let entry = self.slots[slot as usize];
                         let name = self.entry(entry).name;
                         let source = Source::Entry(entry);
-                        self.stamp(block, name, Contribution { source, scope, rank }, &mut said, start);
+                        self.stamp(
+                            block,
+                            name,
+                            Contribution {
+                                source,
+                                scope,
+                                rank,
+                            },
+                            &mut said,
+                            start,
+                        );
                     }
                 }
             }
@@ -328,7 +357,11 @@ impl Evaluator<'_> {
                         Statement::Define(definition) => {
                             pieces.push(Piece::Name(definition.name));
                             let source = Source::Statement(id);
-                            let says = Contribution { source, scope, rank };
+                            let says = Contribution {
+                                source,
+                                scope,
+                                rank,
+                            };
                             outcome = outcome.and(self.define(block, definition.name, says));
                         }
                     }
@@ -340,7 +373,11 @@ impl Evaluator<'_> {
                     let name = self.entry(entry).name;
                     pieces.push(Piece::Name(name));
                     let source = Source::Entry(entry);
-                    let says = Contribution { source, scope, rank };
+                    let says = Contribution {
+                        source,
+                        scope,
+                        rank,
+                    };
                     outcome = outcome.and(self.define(block, name, says));
                 }
             }
@@ -403,7 +440,7 @@ impl Evaluator<'_> {
         match self.tree.expression(id).kind {
             Kind::Block(body) => Ok(Some(Part::Body(body, scope))),
             Kind::If(condition, then, otherwise) => {
-                let (holds, _) = self.condition(condition, scope, home, "a condition")?;
+                let holds = self.condition(condition, scope, home)?;
                 match (holds, otherwise) {
                     (true, _) => self.inline(block, then, scope),
                     (false, Some(otherwise)) => self.inline(block, otherwise.expression(), scope),
@@ -469,6 +506,7 @@ impl Evaluator<'_> {
             return Ok(None);
         }
         let scope = self.imported_scope(block, file, scope, span);
+        self.imported.insert((block, file), scope);
         Ok(Some(Part::Body(body, scope)))
     }
 

@@ -73,7 +73,10 @@ fn identifier(key: &str) -> String {
     }
     let fits = |(at, character): (usize, char)| {
         let is_digit = character.is_ascii_digit() && at > 0;
-        match character.is_ascii_alphabetic() || character == '_' || !character.is_ascii() || is_digit
+        match character.is_ascii_alphabetic()
+            || character == '_'
+            || !character.is_ascii()
+            || is_digit
         {
             true => character,
             false => '★',

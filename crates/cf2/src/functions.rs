@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hence_model::cell::{Cell, Content};
 use hence_model::diagnostic::{Code, Diagnostic, similar};
+use hence_model::explanation::Role;
 use hence_model::function::{self, Arguments, Failure, Function, Passing, Types};
 use hence_model::source::{Location, Span};
 use hence_model::symbol::Symbol;
@@ -60,6 +61,7 @@ impl Evaluator<'_> {
         home: Home,
     ) -> Evaluated {
         let span = self.span(id);
+        self.because_written(span, Role::Operation);
         let arguments = self.tree.list(arguments).to_vec();
         let function = self.name(name).to_owned();
         if !is_standard(&function) {
@@ -189,9 +191,8 @@ impl Evaluator<'_> {
                 });
             }
             Kind::Select(of, by) => {
-                let has_base = self.deeper(span, |evaluator| {
-                    evaluator.is_defined(of, scope, home)
-                })?;
+                let has_base =
+                    self.deeper(span, |evaluator| evaluator.is_defined(of, scope, home))?;
                 if !has_base {
                     return Ok(false);
                 }
@@ -199,7 +200,7 @@ impl Evaluator<'_> {
                 match self.try_select(base, by, scope, home)? {
                     Ok(Selected::Entry(entry)) => self.value(entry, span)?,
                     Ok(Selected::Element(list, index)) => self.element(list, index, span)?,
-                    Ok(Selected::Literal(cell)) => literal_datum(cell),
+                    Ok(Selected::Literal(item)) => literal_datum(item.cell),
                     Err(_) => return Ok(false),
                 }
             }
@@ -213,8 +214,11 @@ impl Evaluator<'_> {
         let span = self.span(id);
         match datum.form {
             Form::Literals(cell) => {
-                let items = self.unit.literals.elements(cell).iter();
-                Ok(items.map(|item| literal_datum(item.cell)).collect())
+                let items = self.unit.literals.elements(cell).to_vec();
+                for &item in &items {
+                    self.because_item(item);
+                }
+                Ok(items.iter().map(|item| literal_datum(item.cell)).collect())
             }
             Form::List(list) => {
                 let count = self.lists[list.0 as usize].states.len();
@@ -252,9 +256,7 @@ impl Evaluator<'_> {
             .iter()
             .map(|&cell| Number::of(cell, &self.unit))
             .collect();
-        let is_text = |&cell: &Cell| {
-            matches!(cell.content(&self.unit.literals), Content::Text(_))
-        };
+        let is_text = |&cell: &Cell| matches!(cell.content(&self.unit.literals), Content::Text(_));
         let all_text = cells.iter().all(is_text);
         let best = |is_better: &dyn Fn(usize, usize) -> bool| {
             (0..cells.len()).reduce(|best, next| if is_better(next, best) { next } else { best })
@@ -267,7 +269,8 @@ impl Evaluator<'_> {
                     total = match operators::add(so_far, number, &mut self.unit) {
                         Ok(total) => total,
                         Err(trouble) => {
-                            return self.stop(Diagnostic::error(trouble.code, trouble.message).at(span));
+                            return self
+                                .stop(Diagnostic::error(trouble.code, trouble.message).at(span));
                         }
                     };
                 }
@@ -288,7 +291,9 @@ impl Evaluator<'_> {
             _ => {
                 let message = match function {
                     "sum" => "`sum` adds numbers, and not all of these are".to_owned(),
-                    _ => format!("`{function}` compares numbers with numbers, and texts with texts"),
+                    _ => {
+                        format!("`{function}` compares numbers with numbers, and texts with texts")
+                    }
                 };
                 return self.stop(Diagnostic::error(TYPE, message).at(span));
             }
@@ -393,9 +398,8 @@ impl Evaluator<'_> {
                 } else if let Some(near) = similar(&text, STANDARD).first() {
                     diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
                 } else {
-                    diagnostic = diagnostic.help(
-                        "functions of yours are found in the directories given with `-F`",
-                    );
+                    diagnostic = diagnostic
+                        .help("functions of yours are found in the directories given with `-F`");
                 }
                 self.stop(diagnostic)
             }
@@ -425,6 +429,7 @@ impl Evaluator<'_> {
             self.check_type(&text, datum, parameter.types, self.span(argument))?;
             given.push(Given::Datum(datum, self.span(argument)));
         }
+        self.calls.insert(id, (scope, home));
         self.run(&*function, name, given, span, home, Use::Call(id))
     }
 
@@ -493,13 +498,19 @@ impl Evaluator<'_> {
                 };
             }
             Err(Failure::Argument) => return Err(Stop),
-            Err(Failure::Said(_)) if secret => Diagnostic::error(FAIL, format!("`{text}` failed: {SECRET}")),
-            Err(Failure::Said(message)) => Diagnostic::error(FAIL, format!("`{text}` failed: {message}")),
+            Err(Failure::Said(_)) if secret => {
+                Diagnostic::error(FAIL, format!("`{text}` failed: {SECRET}"))
+            }
+            Err(Failure::Said(message)) => {
+                Diagnostic::error(FAIL, format!("`{text}` failed: {message}"))
+            }
             Err(Failure::Broken { message, place }) => {
                 let message = if secret { SECRET } else { &message };
                 let message = match place {
                     Some((line, column)) => {
-                        format!("`{text}` broke at line {line}, column {column} of its text: {message}")
+                        format!(
+                            "`{text}` broke at line {line}, column {column} of its text: {message}"
+                        )
                     }
                     None => format!("`{text}` broke: {message}"),
                 };
@@ -528,7 +539,8 @@ impl Evaluator<'_> {
         *secret |= datum.secret;
         if *parts > PARTS {
             let message = format!("a function gets at most {PARTS} values at once");
-            return self.stop(Diagnostic::error(hence_model::unit::OUTPUT_TOO_LARGE, message).at(span));
+            return self
+                .stop(Diagnostic::error(hence_model::unit::OUTPUT_TOO_LARGE, message).at(span));
         }
         Ok(match datum.form {
             Form::Undefined => Value::Null,
@@ -549,7 +561,9 @@ impl Evaluator<'_> {
                     let element = match datum.form {
                         Form::List(list) => self.element(list, index, span)?,
                         Form::Literals(cell) => {
-                            literal_datum(self.unit.literals.elements(cell)[index].cell)
+                            let item = self.unit.literals.elements(cell)[index];
+                            self.because_item(item);
+                            literal_datum(item.cell)
                         }
                         _ => unreachable!("it is a list"),
                     };
@@ -586,9 +600,7 @@ impl Evaluator<'_> {
                 Some(cell) => Datum::scalar(cell),
                 None => return Err("a number that is none".to_owned()),
             },
-            Value::Text(text) | Value::Reference(text) => {
-                Datum::scalar(literals.made_text(text))
-            }
+            Value::Text(text) | Value::Reference(text) => Datum::scalar(literals.made_text(text)),
             Value::List(list) => {
                 let mut states = Vec::with_capacity(list.as_slice().len());
                 for element in list.as_slice() {

@@ -5,13 +5,12 @@
 
 use hence_model::cell::Content;
 use hence_model::diagnostic::{Code, Diagnostic, similar};
+use hence_model::explanation::Role;
 use hence_model::source::{FileId, ReadError, Span};
 use hence_model::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::datum::{
-    BlockId, FileKey, Form, Home, Part, Parts, Ranking, Scope, ScopeId,
-};
+use crate::datum::{BlockId, FileKey, Form, Home, Part, Parts, Ranking, Scope, ScopeId};
 use crate::evaluate::{Evaluated, Evaluator, TYPE};
 use crate::operators;
 use crate::parser::parse;
@@ -123,7 +122,8 @@ impl Evaluator<'_> {
             unreachable!("it is an import");
         };
         let span = self.span(name);
-        let datum = self.evaluate(name, scope, home)?;
+        self.because_written(self.span(id), Role::Import);
+        let datum = self.deciding(|evaluator| evaluator.evaluate(name, scope, home))?;
         let text = match datum.form {
             Form::Scalar(cell) if matches!(cell.content(&self.unit.literals), Content::Text(_)) => {
                 operators::text(cell, &self.unit)
@@ -279,10 +279,12 @@ impl Evaluator<'_> {
             }]);
         }
         let importing = &self.imports.files[self.scope(scope).file.0 as usize].path;
-        let beside = importing.rsplit_once('/').map_or("", |split| match split.0 {
-            "" => "/",
-            beside => beside,
-        });
+        let beside = importing
+            .rsplit_once('/')
+            .map_or("", |split| match split.0 {
+                "" => "/",
+                beside => beside,
+            });
         let mut places = vec![name.to_owned()];
         let search = self.options.search.iter().map(|path| directory(path));
         places.extend(search);
@@ -326,9 +328,7 @@ impl Evaluator<'_> {
                 Err(trouble) => {
                     let place = self.unit.sources.span(file).start;
                     let message = format!("`{path}` is not properly signed: {trouble}");
-                    return self.stop(
-                        Diagnostic::error(SIGNATURE, message).at(Span::at(place)),
-                    );
+                    return self.stop(Diagnostic::error(SIGNATURE, message).at(Span::at(place)));
                 }
             }
         }
@@ -590,9 +590,10 @@ fn same_text(one: &str, other: &str) -> bool {
         let first = lines.iter().position(|line| !line.is_empty());
         let last = lines.iter().rposition(|line| !line.is_empty());
         match (first, last) {
-            (Some(first), Some(last)) => {
-                lines[first..=last].iter().map(|&line| line.to_owned()).collect()
-            }
+            (Some(first), Some(last)) => lines[first..=last]
+                .iter()
+                .map(|&line| line.to_owned())
+                .collect(),
             _ => Vec::new(),
         }
     };
@@ -615,4 +616,3 @@ fn list_fields(contents: &Value, before: &str, outline: &mut String) {
         }
     }
 }
-

@@ -8,6 +8,7 @@
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::function;
 use hence_model::source::Span;
+use hence_model::symbol::Symbol;
 
 use crate::datum::{
     Contribution, Datum, EntryId, FileKey, Form, Home, Part, Parts, Ranking, ScopeId, Source,
@@ -39,6 +40,55 @@ pub(crate) enum What {
     Implicit(Vec<BodyId>),
     /// The value of another block's entry.
     Entry(EntryId),
+}
+
+/// Which candidates count, and how. What is ignored is below an assignment and was never computed; what is
+/// undefined counts as not said.
+#[derive(Debug)]
+pub(crate) enum Ruling {
+    /// Nobody gives a value.
+    Undefined { undefined: Vec<Candidate> },
+    /// The highest definition, or several that say the same.
+    Assigned {
+        by: Vec<Candidate>,
+        datum: Datum,
+        ignored: Vec<Candidate>,
+        undefined: Vec<Candidate>,
+    },
+    /// All of these, merged.
+    Merged {
+        by: Vec<Candidate>,
+        datum: Datum,
+        ignored: Vec<Candidate>,
+        undefined: Vec<Candidate>,
+    },
+    /// What a function makes of these and of what those below come to.
+    Combined {
+        function: Symbol,
+        by: Vec<Candidate>,
+        values: Vec<(Datum, Span)>,
+        below: Vec<Candidate>,
+        undefined: Vec<Candidate>,
+    },
+    /// One statement with several mutations.
+    Chained {
+        by: Candidate,
+        datum: Datum,
+        ignored: Vec<Candidate>,
+        undefined: Vec<Candidate>,
+    },
+}
+
+impl Ruling {
+    fn undefined(&mut self) -> &mut Vec<Candidate> {
+        match self {
+            Ruling::Undefined { undefined }
+            | Ruling::Assigned { undefined, .. }
+            | Ruling::Merged { undefined, .. }
+            | Ruling::Combined { undefined, .. }
+            | Ruling::Chained { undefined, .. } => undefined,
+        }
+    }
 }
 
 impl Evaluator<'_> {
@@ -160,11 +210,29 @@ impl Evaluator<'_> {
 
     /// The value that candidates come to together.
     pub(crate) fn combine(&mut self, candidates: Vec<Candidate>, home: Home) -> Evaluated {
-        let mut remaining = candidates;
-        remaining.retain(|candidate| !self.is_undefined_literal(candidate));
+        match self.rule(candidates, home)? {
+            Ruling::Undefined { .. } => Ok(Datum::UNDEFINED),
+            Ruling::Assigned { datum, .. }
+            | Ruling::Merged { datum, .. }
+            | Ruling::Chained { datum, .. } => Ok(datum),
+            Ruling::Combined {
+                function,
+                by,
+                values,
+                below,
+                ..
+            } => self.mutate(function, &by, values, below, home),
+        }
+    }
+
+    /// Decides which candidates count, and how.
+    pub(crate) fn rule(&mut self, candidates: Vec<Candidate>, home: Home) -> Evaluated<Ruling> {
+        let (mut undefined, mut remaining): (Vec<_>, Vec<_>) = candidates
+            .into_iter()
+            .partition(|candidate| self.is_undefined_literal(candidate));
         loop {
             if remaining.is_empty() {
-                return Ok(Datum::UNDEFINED);
+                return Ok(Ruling::Undefined { undefined });
             }
             let (highest, rest) = self.split(remaining, home.order);
             let operator = highest[0].operator;
@@ -173,60 +241,75 @@ impl Evaluator<'_> {
                 && let Kind::Chain(links) = self.tree.expression(expression).kind
             {
                 let links = self.tree.chain(links);
+                let is_closed = links[0].0 == Mutation::Assign;
                 let datum = self.chain(&links, only.scope, home, Some(rest.clone()))?;
                 if datum.is_undefined() {
+                    undefined.extend(highest);
                     remaining = rest;
                     continue;
                 }
-                return Ok(datum);
+                let ignored = if is_closed { rest } else { Vec::new() };
+                let by = only.clone();
+                return Ok(Ruling::Chained {
+                    by,
+                    datum,
+                    ignored,
+                    undefined,
+                });
             }
             let is_alike = |one: &Candidate| one.operator == operator && !self.is_open_chain(one);
-            if !highest.iter().all(is_alike) {
-                let mut defined = Vec::new();
-                for candidate in &highest {
-                    if !self.candidate_value(candidate, home)?.is_undefined() {
-                        defined.push(candidate.clone());
-                    }
+            let all_alike = highest.iter().all(is_alike);
+            if all_alike && operator == Mutation::Merge {
+                return self.merge(highest, rest, undefined, home);
+            }
+            let mut by = Vec::new();
+            let mut values = Vec::new();
+            for candidate in highest {
+                let datum = self.candidate_value(&candidate, home)?;
+                if datum.is_undefined() {
+                    undefined.push(candidate);
+                } else {
+                    values.push((datum, candidate.span));
+                    by.push(candidate);
                 }
-                if defined.len() == highest.len() {
-                    return self.unordered(&highest);
+            }
+            if !all_alike {
+                let is_uniform = by.iter().all(|one| one.operator == by[0].operator);
+                if !by.is_empty() && (!is_uniform || by.iter().any(|one| self.is_open_chain(one))) {
+                    return self.unordered(&by);
                 }
-                remaining = defined;
+                remaining = by;
                 remaining.extend(rest);
                 continue;
             }
-            if operator == Mutation::Merge {
-                return self.merge(highest, rest, home);
-            }
-            let mut values = Vec::new();
-            for candidate in &highest {
-                let datum = self.candidate_value(candidate, home)?;
-                if !datum.is_undefined() {
-                    values.push((datum, candidate.span));
-                }
-            }
-            if values.is_empty() {
+            if by.is_empty() {
                 remaining = rest;
                 continue;
             }
-            return match operator {
-                Mutation::Function(name) => {
-                    let is_one = values.len() == 1;
-                    let mutation = self.mutation(name, highest[0].span)?;
-                    if !is_one && mutation == function::Mutation::Ordered {
-                        return self.unordered(&highest);
+            let Mutation::Function(function) = operator else {
+                for other in &values[1..] {
+                    if !self.equal(values[0].0, other.0, other.1)? {
+                        return self.unordered(&by);
                     }
-                    self.mutate(name, &highest, values, rest, home)
                 }
-                _ => {
-                    for other in &values[1..] {
-                        if !self.equal(values[0].0, other.0, other.1)? {
-                            return self.unordered(&highest);
-                        }
-                    }
-                    Ok(values[0].0)
-                }
+                return Ok(Ruling::Assigned {
+                    datum: values[0].0,
+                    by,
+                    ignored: rest,
+                    undefined,
+                });
             };
+            let mutation = self.mutation(function, by[0].span)?;
+            if by.len() > 1 && mutation == function::Mutation::Ordered {
+                return self.unordered(&by);
+            }
+            return Ok(Ruling::Combined {
+                function,
+                by,
+                values,
+                below: rest,
+                undefined,
+            });
         }
     }
 
@@ -271,84 +354,107 @@ impl Evaluator<'_> {
     }
 
     /// Merges blocks of the highest candidates with what is below them (§4.2).
-    fn merge(&mut self, highest: Vec<Candidate>, rest: Vec<Candidate>, home: Home) -> Evaluated {
+    fn merge(
+        &mut self,
+        highest: Vec<Candidate>,
+        rest: Vec<Candidate>,
+        mut undefined: Vec<Candidate>,
+        home: Home,
+    ) -> Evaluated<Ruling> {
         let mut parts = Vec::new();
-        let mut other = None;
-        for candidate in &highest {
-            match self.parts_of(candidate, home)? {
-                Ok(mut found) => parts.append(&mut found),
-                Err(datum) if datum.is_undefined() => {}
-                Err(datum) => other = Some((datum, candidate.span)),
+        let mut by = Vec::new();
+        let mut others = Vec::new();
+        for candidate in highest {
+            match self.parts_of(&candidate, home)? {
+                Ok(mut found) => {
+                    parts.append(&mut found);
+                    by.push(candidate);
+                }
+                Err(datum) if datum.is_undefined() => undefined.push(candidate),
+                Err(datum) => others.push((datum, candidate)),
             }
         }
-        if let Some((datum, span)) = other {
+        if let Some((datum, candidate)) = others.pop() {
             // Alone, anything may be merged: `X ~> 1`.
-            let is_alone = parts.is_empty() && highest.len() == 1;
+            let is_alone = parts.is_empty() && others.is_empty();
             if is_alone && self.combine(rest, home)?.is_undefined() {
-                return Ok(datum);
+                return Ok(Ruling::Assigned {
+                    by: vec![candidate],
+                    datum,
+                    ignored: Vec::new(),
+                    undefined,
+                });
             }
-            return self.not_a_block(datum, span);
+            return self.not_a_block(datum, candidate.span);
         }
-        if parts.is_empty() {
-            return self.combine(rest, home);
-        }
-        let mut lower = Vec::new();
-        self.gather(rest, home, &mut lower)?;
-        lower.append(&mut parts);
-        Ok(self.block_of(lower, Ranking::Files, home))
+        let mut ruling = match parts.is_empty() {
+            true => self.rule(rest, home)?,
+            false => {
+                let mut lower = Vec::new();
+                let ignored = self.gather(rest, home, &mut lower, &mut by)?;
+                lower.append(&mut parts);
+                let datum = self.block_of(lower, Ranking::Files, home);
+                Ruling::Merged {
+                    by,
+                    datum,
+                    ignored,
+                    undefined: Vec::new(),
+                }
+            }
+        };
+        ruling.undefined().append(&mut undefined);
+        Ok(ruling)
     }
 
-    /// The parts, lowest first, that candidates below a merge bring.
+    /// The parts, lowest first, that candidates below a merge bring; those that do not count are left.
     fn gather(
         &mut self,
         candidates: Vec<Candidate>,
         home: Home,
         parts: &mut Vec<Part>,
-    ) -> Evaluated<()> {
+        by: &mut Vec<Candidate>,
+    ) -> Evaluated<Vec<Candidate>> {
         let mut layers = Vec::new();
         let mut remaining = candidates;
         while !remaining.is_empty() {
             let (highest, rest) = self.split(remaining.clone(), home.order);
-            let is_merge = |one: &Candidate| one.operator == Mutation::Merge && !self.is_open_chain(one);
-            let (mut layer, ends) = match &highest[..] {
-                [only] if only.operator == Mutation::Assign => {
-                    match self.parts_of(only, home)? {
-                        Ok(layer) => (layer, true),
-                        Err(datum) if datum.is_undefined() => (Vec::new(), false),
-                        Err(datum) => return self.not_a_block(datum, only.span),
-                    }
-                }
-                all if all.iter().all(is_merge) => {
-                    let mut layer = Vec::new();
-                    for candidate in all {
-                        match self.parts_of(candidate, home)? {
-                            Ok(mut found) => layer.append(&mut found),
-                            Err(datum) if datum.is_undefined() => {}
-                            Err(datum) => return self.not_a_block(datum, candidate.span),
+            let is_merge =
+                |one: &Candidate| one.operator == Mutation::Merge && !self.is_open_chain(one);
+            let is_assigned = highest.len() == 1 && highest[0].operator == Mutation::Assign;
+            let mut ends = is_assigned;
+            let mut layer = Vec::new();
+            if is_assigned || highest.iter().all(is_merge) {
+                for candidate in highest {
+                    match self.parts_of(&candidate, home)? {
+                        Ok(mut found) => {
+                            layer.append(&mut found);
+                            by.push(candidate);
                         }
-                    }
-                    (layer, false)
-                }
-                all => {
-                    let (scope, span) = (all[0].scope, all[0].span);
-                    let datum = self.combine(remaining, home)?;
-                    match datum.form {
-                        Form::Block(block) => (vec![Part::Block(block, scope)], true),
-                        Form::Undefined => (Vec::new(), true),
-                        _ => return self.not_a_block(datum, span),
+                        Err(datum) if datum.is_undefined() => ends = false,
+                        Err(datum) => return self.not_a_block(datum, candidate.span),
                     }
                 }
-            };
+            } else {
+                let (scope, span) = (highest[0].scope, highest[0].span);
+                let datum = self.combine(remaining, home)?;
+                match datum.form {
+                    Form::Block(block) => layer.push(Part::Block(block, scope)),
+                    Form::Undefined => {}
+                    _ => return self.not_a_block(datum, span),
+                }
+                by.extend(highest);
+                ends = true;
+            }
             layer.reverse();
             layers.append(&mut layer);
+            remaining = rest;
             if ends {
                 break;
             }
-            remaining = rest;
         }
         layers.reverse();
         parts.append(&mut layers);
-        Ok(())
+        Ok(remaining)
     }
 
     /// The parts that a definition brings to a merged block, or its value if it is no block.
@@ -368,7 +474,7 @@ impl Evaluator<'_> {
                 match self.tree.expression(id).kind {
                     Kind::Block(body) => return Ok(Ok(vec![Part::Body(body, scope)])),
                     Kind::If(condition, then, otherwise) => {
-                        let (holds, _) = self.condition(condition, scope, home, "a condition")?;
+                        let holds = self.condition(condition, scope, home)?;
                         match (holds, otherwise) {
                             (true, _) => id = then,
                             (false, Some(otherwise)) => id = otherwise.expression(),
@@ -435,7 +541,12 @@ impl Evaluator<'_> {
                     match (datum.is_undefined(), result.is_undefined()) {
                         (true, _) => result,
                         (false, true) => datum,
-                        (false, false) => self.mutate_values(name, vec![(datum, span)], Some((result, span)), span)?,
+                        (false, false) => self.mutate_values(
+                            name,
+                            vec![(datum, span)],
+                            Some((result, span)),
+                            span,
+                        )?,
                     }
                 }
             };

@@ -213,9 +213,7 @@ impl Parser<'_> {
             match self.next.token {
                 Token::End => return,
                 token if open == 0 && token == close => return,
-                Token::Word | Token::Keyword(_)
-                    if open == 0 && self.next.starts_line && !first =>
-                {
+                Token::Word | Token::Keyword(_) if open == 0 && self.next.starts_line && !first => {
                     return;
                 }
                 Token::OpenBrace | Token::OpenBracket | Token::OpenParenthesis => open += 1,
@@ -613,10 +611,9 @@ impl Parser<'_> {
                     &format!("`{word}` has a meaning of its own; as text, write '{word}'"),
                 ))
             }
-            Token::Operator(Operator::Divide) => Err(self.wrong(
-                "expected a value",
-                "a path stands in quotes: '/etc/hosts'",
-            )),
+            Token::Operator(Operator::Divide) => {
+                Err(self.wrong("expected a value", "a path stands in quotes: '/etc/hosts'"))
+            }
             _ => Err(self.wrong("expected a value", "")),
         }
     }
@@ -766,8 +763,9 @@ impl Parser<'_> {
             [file, signers] => Kind::Import(*file, Some((*signers).into())),
             other => {
                 let given = other.len();
-                let message =
-                    format!("`import` takes a file and who may sign it, and here are {given} arguments");
+                let message = format!(
+                    "`import` takes a file and who may sign it, and here are {given} arguments"
+                );
                 self.unit
                     .report(Diagnostic::error(functions::ARGUMENTS, message).at(span));
                 return Err(Wrong);

@@ -205,6 +205,16 @@ impl Tree {
         }
     }
 
+    /// All definitions.
+    pub fn definitions(&self) -> impl Iterator<Item = Definition> {
+        self.statements
+            .iter()
+            .filter_map(|statement| match statement {
+                Statement::Define(definition) => Some(*definition),
+                Statement::Inline(_) => None,
+            })
+    }
+
     /// A body.
     #[inline]
     pub fn body(&self, id: BodyId) -> Body {

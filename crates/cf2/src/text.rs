@@ -35,7 +35,9 @@ pub fn decimal(float: f64, literals: &mut Literals) -> Option<Cell> {
     if !float.is_finite() {
         return None;
     }
-    let rounded: f64 = format!("{float:.14e}").parse().expect("digits are a number");
+    let rounded: f64 = format!("{float:.14e}")
+        .parse()
+        .expect("digits are a number");
     // Up to here every whole number is one that 64 bits hold exactly.
     if rounded.fract() == 0.0 && rounded.abs() < 1e15 {
         return Some(literals.integer(rounded as i64));

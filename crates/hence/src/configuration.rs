@@ -86,6 +86,19 @@ impl Configuration<'_> {
         }
     }
 
+    /// What stands between the names of a path in the language.
+    pub fn separator(&self) -> char {
+        match self {
+            Configuration::SmartFrog(_) => ':',
+            Configuration::Cf2(_) => '.',
+        }
+    }
+
+    /// A path as the language writes it.
+    pub fn path(&self, path: &Path) -> String {
+        path.joined(self.separator())
+    }
+
     /// What the configuration itself is called.
     pub fn title(&self) -> &'static str {
         match self {

@@ -1,9 +1,9 @@
 //! Files: sources are read from here, and results written.
 
-use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::{Files, ReadError};
@@ -17,7 +17,7 @@ pub const UNWRITABLE: Code = Code::new("output.unwritable");
 pub struct Disk {
     directory: PathBuf,
     limit: u64,
-    refused: Cell<bool>,
+    refused: AtomicBool,
 }
 
 impl Disk {
@@ -26,13 +26,13 @@ impl Disk {
         Self {
             directory,
             limit,
-            refused: Cell::new(false),
+            refused: AtomicBool::new(false),
         }
     }
 
     /// Whose fault it is that there is no result: the system's, if it refused to read a source.
     pub fn blame(&self) -> Exit {
-        match self.refused.get() {
+        match self.refused.load(Ordering::Relaxed) {
             true => Exit::World,
             false => Exit::Input,
         }
@@ -78,7 +78,7 @@ impl Files for Disk {
             _ => ReadError::Refused(error.to_string()),
         };
         if let ReadError::Refused(_) = error {
-            self.refused.set(true);
+            self.refused.store(true, Ordering::Relaxed);
         }
         Err(error)
     }
@@ -126,3 +126,5 @@ pub fn unwritable(name: &str, error: &io::Error) -> Stop {
         _ => Stop::Failed(Box::new(because(&error.to_string()))),
     }
 }
+
+impl hence_cf2::World for Disk {}

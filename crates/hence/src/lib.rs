@@ -4,6 +4,7 @@
 //! within its own process, and only `main.rs` knows the real streams.
 
 pub mod command;
+pub mod configuration;
 pub mod console;
 pub mod disk;
 pub mod pages;

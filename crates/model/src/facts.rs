@@ -283,7 +283,9 @@ fn unescape(inner: &str) -> Option<String> {
         rest = &escape[5..];
         let mut units = vec![first];
         if (0xd800..0xdc00).contains(&first) {
-            let second = rest.strip_prefix('\\').filter(|rest| rest.starts_with('u'))?;
+            let second = rest
+                .strip_prefix('\\')
+                .filter(|rest| rest.starts_with('u'))?;
             units.push(unit(second)?);
             rest = &second[5..];
         }
@@ -343,7 +345,10 @@ mod tests {
             ("{\"a\" 1}", "facts.json:1:6 expected `:`"),
             ("{\"a\": [1}", "facts.json:1:9 expected `,` or `]`"),
             ("{\"a\": \"x", "facts.json:1:7 this string has no end"),
-            ("{\"a\": \"\\ud800\"}", "facts.json:1:7 this string has an escape"),
+            (
+                "{\"a\": \"\\ud800\"}",
+                "facts.json:1:7 this string has an escape",
+            ),
             ("{} {}", "facts.json:1:4 expected nothing"),
             ("{\"a\": 1e999}", "facts.json:1:7 expected a value"),
             ("", "facts.json:1:1 expected an object"),

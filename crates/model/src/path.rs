@@ -56,6 +56,23 @@ impl Path {
         Path(segments)
     }
 
+    /// The path as a language writes it that joins names by `separator`.
+    pub fn joined(&self, separator: char) -> String {
+        let mut text = String::new();
+        for segment in &self.0 {
+            match segment {
+                Segment::Key(key) => {
+                    if !text.is_empty() {
+                        text.push(separator);
+                    }
+                    text.push_str(key);
+                }
+                Segment::Index(index) => text.push_str(&format!("[{index}]")),
+            }
+        }
+        text
+    }
+
     /// The path one step further down.
     pub fn child(&self, segment: Segment) -> Path {
         let mut segments = self.0.clone();
@@ -66,14 +83,7 @@ impl Path {
 
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, segment) in self.0.iter().enumerate() {
-            match segment {
-                Segment::Key(key) if i == 0 => f.write_str(key)?,
-                Segment::Key(key) => write!(f, ":{key}")?,
-                Segment::Index(index) => write!(f, "[{index}]")?,
-            }
-        }
-        Ok(())
+        f.write_str(&self.joined(':'))
     }
 }
 
@@ -91,6 +101,7 @@ mod tests {
         assert_eq!(Path::readings("s2:ports[0]"), vec![expected.clone()]);
         assert_eq!(Path::readings("s2.ports[0]")[0], expected);
         assert_eq!(expected.to_string(), "s2:ports[0]");
+        assert_eq!(expected.joined('.'), "s2.ports[0]");
         let dotted = Path(vec![Segment::Key("a.b".into()), Segment::Key("c".into())]);
         assert_eq!(Path::readings("a.b:c")[0], dotted);
     }

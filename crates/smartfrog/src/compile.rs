@@ -1,8 +1,8 @@
 //! From a file to a configuration.
 
+use hence_model::cell::Cell;
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::explain::Explainer;
-use hence_model::cell::Cell;
 use hence_model::explanation::{Explanation, NoSuchPath, Shown, Subject};
 use hence_model::impact::impact;
 use hence_model::path::{Path, Segment};
@@ -255,11 +255,8 @@ impl Compiled {
         let name = self.name().ok_or_else(nothing)?;
         let extent = |at| written::extent(&self.unit, at, self.dialect);
         let is_placed = |at| written::is_placed(&self.unit, at);
-        let explained = Explainer::new(&mut self.reader(), &extent, &is_placed).explain(
-            self.root,
-            name,
-            path,
-        )?;
+        let explained = Explainer::new(&mut self.reader(), &extent, &is_placed)
+            .explain(self.root, name, path)?;
         Ok(explained.map(&mut |subject| self.shown(subject)))
     }
 

@@ -39,8 +39,8 @@ impl Check {
     fn file(&self, console: &mut Console<'_>, file: &str) -> Result<Exit, Stop> {
         let disk = self.source.disk(console);
         let compiled = self.source.compile(&disk, file)?;
-        console.show(&compiled.unit.sources, &compiled.unit.diagnostics);
-        Ok(match compiled.unit.has_errors() {
+        console.show(&compiled.unit().sources, &compiled.unit().diagnostics);
+        Ok(match compiled.unit().has_errors() {
             true => disk.blame(),
             false => Exit::Done,
         })

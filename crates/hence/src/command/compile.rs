@@ -8,10 +8,9 @@ use clap::{Args, ValueEnum};
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::print::json::Json;
 use hence_model::print::yaml::Yaml;
-use hence_smartfrog::Compiled;
-use hence_smartfrog::printer::SmartFrog;
 
 use super::source::{SourceOptions, join, sources_below};
+use crate::configuration::Configuration;
 use crate::console::Console;
 use crate::disk::{replace, unwritable};
 use crate::{Exit, Stop};
@@ -103,8 +102,8 @@ impl Compile {
     fn file(&self, console: &mut Console<'_>, file: &str, out: Option<&str>) -> Result<Exit, Stop> {
         let disk = self.source.disk(console);
         let compiled = self.source.compile(&disk, file)?;
-        console.show(&compiled.unit.sources, &compiled.unit.diagnostics);
-        if compiled.configuration.is_none() {
+        console.show(&compiled.unit().sources, &compiled.unit().diagnostics);
+        if !compiled.is_good() {
             return Ok(disk.blame());
         }
         match out {
@@ -121,7 +120,7 @@ impl Compile {
         Ok(Exit::Done)
     }
 
-    fn print(&self, compiled: &Compiled, writer: &mut dyn Write) -> io::Result<()> {
+    fn print(&self, compiled: &Configuration<'_>, writer: &mut dyn Write) -> io::Result<()> {
         match self.format {
             Format::Json => {
                 let mut json = match self.pretty {
@@ -136,11 +135,7 @@ impl Compile {
                 compiled.send(&mut yaml);
                 yaml.finish()?;
             }
-            Format::Native => {
-                let mut smartfrog = SmartFrog::new(writer, compiled.dialect);
-                compiled.send(&mut smartfrog);
-                smartfrog.finish()?;
-            }
+            Format::Native => compiled.print_native(writer)?,
         }
         Ok(())
     }

@@ -7,9 +7,9 @@ use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::path::{Path, Segment};
 use hence_model::print::Output;
 use hence_model::source::{FileId, Span};
-use hence_smartfrog::{Compiled, written};
 
 use super::source::SourceOptions;
+use crate::configuration::Configuration;
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -50,13 +50,13 @@ impl Impact {
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let (name, line, column) = self.parts()?;
         let disk = self.source.disk(console);
-        let compiled = self.source.compile(&disk, &self.entry)?;
-        console.show(&compiled.unit.sources, &compiled.unit.diagnostics);
-        if compiled.configuration.is_none() {
+        let mut compiled = self.source.compile(&disk, &self.entry)?;
+        console.show(&compiled.unit().sources, &compiled.unit().diagnostics);
+        if !compiled.is_good() {
             return Ok(disk.blame());
         }
         let file = involved(console, &compiled, name)?;
-        let place = written::meant(&compiled.unit, file, line, column, compiled.dialect);
+        let place = compiled.meant(file, line, column);
         let Some(place) = place else {
             let message = format!("nothing is written at {}", self.place);
             return Err(Stop::Refused(Box::new(
@@ -65,8 +65,8 @@ impl Impact {
             )));
         };
         let count = match self.format {
-            Format::Text => text(&compiled, place, console.data())?,
-            Format::Json => json(&compiled, place, console.data())?,
+            Format::Text => text(&mut compiled, place, console.data())?,
+            Format::Json => json(&mut compiled, place, console.data())?,
         };
         if self.format == Format::Text {
             let values = if count == 1 {
@@ -101,8 +101,12 @@ impl Impact {
 }
 
 /// The file of that name among those that were compiled, however it is written.
-fn involved(console: &Console<'_>, compiled: &Compiled, name: &str) -> Result<FileId, Stop> {
-    let sources = &compiled.unit.sources;
+fn involved(
+    console: &Console<'_>,
+    compiled: &Configuration<'_>,
+    name: &str,
+) -> Result<FileId, Stop> {
+    let sources = &compiled.unit().sources;
     if let Some(file) = sources.named(name) {
         return Ok(file);
     }
@@ -123,19 +127,28 @@ fn involved(console: &Console<'_>, compiled: &Compiled, name: &str) -> Result<Fi
     })
 }
 
-fn text(compiled: &Compiled, place: Span, writer: &mut dyn Write) -> std::io::Result<usize> {
+fn text(
+    compiled: &mut Configuration<'_>,
+    place: Span,
+    writer: &mut dyn Write,
+) -> std::io::Result<usize> {
     let mut out = Output::new(writer);
     let mut count = 0;
+    let separator = compiled.separator();
     compiled.impact(place, &mut |path| {
         count += 1;
-        out.text(&Path(path.to_vec()).to_string());
+        out.text(&Path(path.to_vec()).joined(separator));
         out.byte(b'\n');
     });
     out.finish()?;
     Ok(count)
 }
 
-fn json(compiled: &Compiled, place: Span, writer: &mut dyn Write) -> std::io::Result<usize> {
+fn json(
+    compiled: &mut Configuration<'_>,
+    place: Span,
+    writer: &mut dyn Write,
+) -> std::io::Result<usize> {
     let mut out = Output::new(writer);
     let mut count = 0;
     out.text("{\"paths\":[");

@@ -7,9 +7,10 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::unit::Limits;
-use hence_smartfrog::{Compiled, Options, ordering};
+use hence_smartfrog::{Options, ordering};
 
 use crate::Stop;
+use crate::configuration::Configuration;
 use crate::console::Console;
 use crate::disk::Disk;
 
@@ -57,6 +58,8 @@ pub enum Language {
     /// SmartFrog, `.sf`
     #[value(name = "sf")]
     SmartFrog,
+    /// CF2, `.cf2`
+    Cf2,
 }
 
 /// What a SmartFrog specification means.
@@ -80,16 +83,28 @@ impl SourceOptions {
         };
         Options {
             semantics,
-            limits: Limits {
-                source: self.max_source,
-                depth: self.max_depth,
-                output: self.max_output,
-            },
+            limits: self.limits(),
             order: match (self.deny.is_empty(), self.warn.is_empty()) {
                 (false, _) => ordering::Lint::Deny,
                 (true, false) => ordering::Lint::Warn,
                 (true, true) => ordering::Lint::Allow,
             },
+        }
+    }
+
+    /// The options of the CF2 compiler.
+    pub fn cf2(&self) -> hence_cf2::Options {
+        hence_cf2::Options {
+            limits: self.limits(),
+            ..hence_cf2::Options::default()
+        }
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            source: self.max_source,
+            depth: self.max_depth,
+            output: self.max_output,
         }
     }
 
@@ -99,13 +114,19 @@ impl SourceOptions {
     }
 
     /// Compiles a file.
-    pub fn compile(&self, disk: &Disk, file: &str) -> Result<Compiled, Stop> {
-        match self.language(file)? {
+    pub fn compile<'w>(&self, disk: &'w Disk, file: &str) -> Result<Configuration<'w>, Stop> {
+        Ok(match self.language(file)? {
             Language::SmartFrog => {
                 let options = self.smartfrog();
-                Ok(hence_smartfrog::compile_file(disk, file, &options))
+                let compiled = hence_smartfrog::compile_file(disk, file, &options);
+                Configuration::SmartFrog(Box::new(compiled))
             }
-        }
+            Language::Cf2 => {
+                let options = self.cf2();
+                let compiled = hence_cf2::compile_file(disk, file, &options);
+                Configuration::Cf2(Box::new(compiled))
+            }
+        })
     }
 
     /// The language of a file: as it was said, or by its extension.
@@ -116,6 +137,7 @@ impl SourceOptions {
         let extension = Path::new(file).extension().and_then(|e| e.to_str());
         match extension {
             Some("sf") => Ok(Language::SmartFrog),
+            Some("cf2") => Ok(Language::Cf2),
             _ => Err(Stop::Refused(Box::new(unknown_language(file, extension)))),
         }
     }
@@ -123,13 +145,13 @@ impl SourceOptions {
 
 fn unknown_language(file: &str, extension: Option<&str>) -> Diagnostic {
     let message = match extension {
-        Some("cf2") => format!("`{file}` is CF2, which cannot be compiled yet"),
         Some("pp") => format!("`{file}` is Puppet, which cannot be compiled yet"),
         Some(extension) => format!("no language has files that end in `.{extension}`: `{file}`"),
         None => format!("the name of `{file}` does not tell its language"),
     };
     Diagnostic::error(UNKNOWN_LANGUAGE, message)
-        .help("SmartFrog files end in `.sf`; `--lang sf` reads any file as SmartFrog")
+        .help("SmartFrog files end in `.sf`, CF2 files in `.cf2`")
+        .help("`--lang sf` and `--lang cf2` read any file as that")
 }
 
 /// The sources below a folder, sorted, as names relative to it. What lies in `except`, a folder
@@ -153,14 +175,14 @@ pub fn sources_below(
             // Links to folders are not followed: they may lead in a circle.
             if kind.is_dir() {
                 folders.push(entry);
-            } else if entry.ends_with(".sf") {
+            } else if entry.ends_with(".sf") || entry.ends_with(".cf2") {
                 found.push(entry);
             }
         }
     }
     found.sort();
     if found.is_empty() {
-        let message = format!("there is no `.sf` file below `{folder}`");
+        let message = format!("there is no `.sf` or `.cf2` file below `{folder}`");
         return Err(Stop::Refused(Box::new(
             Diagnostic::error(NO_SOURCES, message)
                 .help("name the folder that holds the specifications, or one file"),

@@ -4,20 +4,23 @@ use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
 use hence_model::diagnostic::{Code, Diagnostic, similar};
-use hence_model::explanation::{Explanation, Expression, NoSuchPath, Step, StepKind, Subject};
+use hence_model::explanation::{Explanation, Expression, Lost, NoSuchPath, Shown, Step, StepKind};
 use hence_model::path::{Path, Segment};
 use hence_model::print::json::Json;
 use hence_model::source::Span;
-use hence_model::value::{Builder, List, Map, Sink, Value};
-use hence_smartfrog::Compiled;
+use hence_model::value::{List, Map, Value};
 
 use super::source::SourceOptions;
+use crate::configuration::Configuration;
 use crate::console::Console;
 use crate::render::{self, Excerpt};
 use crate::{Exit, Stop};
 
 /// There is no value at a path.
 pub const NO_SUCH_PATH: Code = Code::new("why.no-such-path");
+
+/// What is shown of a secret.
+const SECRET: &str = "‹secret›";
 
 /// Say why a value is what it is
 #[derive(Args)]
@@ -71,12 +74,12 @@ impl Why {
     /// Answers.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let disk = self.source.disk(console);
-        let compiled = self.source.compile(&disk, &self.file)?;
-        console.show(&compiled.unit.sources, &compiled.unit.diagnostics);
-        if compiled.configuration.is_none() {
+        let mut compiled = self.source.compile(&disk, &self.file)?;
+        console.show(&compiled.unit().sources, &compiled.unit().diagnostics);
+        if !compiled.is_good() {
             return Ok(disk.blame());
         }
-        let explanation = match explain(&compiled, &self.path) {
+        let explanation = match explain(&mut compiled, &self.path) {
             Ok(explanation) => explanation,
             Err(missing) => {
                 let diagnostic = no_such_path(&self.path, &missing);
@@ -98,7 +101,7 @@ impl Why {
             (Format::Text, Some(Form::Expression)) => {
                 let expression = answer.expression(&explanation.expression);
                 match explanation.expression.operator {
-                    Some(_) => format!("{expression} = {}\n", answer.value(explanation.value)),
+                    Some(_) => format!("{expression} = {}\n", answer.value(&explanation.value)),
                     None => format!("{expression}\n"),
                 }
             }
@@ -113,7 +116,7 @@ impl Why {
         let explanation = answer.explanation;
         let steps = explanation.steps.iter();
         // The blocks on the path are worth a line; where prototypes and targets are defined is less so.
-        let path = explanation.path.to_string();
+        let path = answer.compiled.path(&explanation.path);
         let is_telling = |step: &&Step| {
             self.full
                 || step.kind != StepKind::Block
@@ -130,7 +133,7 @@ impl Why {
             text: answer.words(step),
         });
         let mut text = render::excerpts_under(
-            &answer.compiled.unit.sources,
+            &answer.compiled.unit().sources,
             &answer.headline(),
             excerpts.collect(),
             colour,
@@ -143,7 +146,7 @@ impl Why {
         if !explanation.lost.is_empty() {
             text.push_str("\nlost to it:\n");
             for lost in &explanation.lost {
-                let value = answer.value(lost.value);
+                let value = answer.lost(lost);
                 let place = answer.location(lost.span);
                 let through: Vec<String> = lost
                     .through
@@ -168,7 +171,7 @@ impl Why {
 }
 
 /// Explains the value at a path, in whichever reading of it there is one.
-pub fn explain(compiled: &Compiled, path: &str) -> Result<Explanation, NoSuchPath> {
+pub fn explain(compiled: &mut Configuration<'_>, path: &str) -> Result<Explanation, NoSuchPath> {
     let mut first = None;
     for reading in Path::readings(path) {
         match compiled.explain(&reading) {
@@ -218,7 +221,7 @@ fn no_such_path(path: &str, missing: &NoSuchPath) -> Diagnostic {
 
 /// An explanation, with what is needed to word it.
 struct Answer<'a> {
-    compiled: &'a Compiled,
+    compiled: &'a Configuration<'a>,
     explanation: &'a Explanation,
 }
 
@@ -226,9 +229,9 @@ impl Answer<'_> {
     /// `s2:web:running = false   placed at site.sf:13:17`
     fn headline(&self) -> String {
         let explanation = self.explanation;
-        let value = self.value(explanation.value);
+        let value = self.value(&explanation.value);
         let how = match explanation.steps.first().map(|step| &step.kind) {
-            Some(StepKind::Operation(_)) => {
+            Some(StepKind::Operation(_) | StepKind::Mutation(_)) if explanation.place.is_none() => {
                 let span = explanation.expression.span;
                 let expression = self.expression(&explanation.expression);
                 format!("computed at {} as {expression}", self.location(span))
@@ -243,8 +246,8 @@ impl Answer<'_> {
                 format!("{word} at {}", self.location(place))
             }
         };
-        let path = match explanation.path.to_string() {
-            path if path.is_empty() => "sfConfig".to_owned(),
+        let path = match self.compiled.path(&explanation.path) {
+            path if path.is_empty() => self.compiled.title().to_owned(),
             path => path,
         };
         format!("{path} = {value}   {how}")
@@ -262,6 +265,12 @@ impl Answer<'_> {
             StepKind::Include => format!("`{path}` came through this file"),
             StepKind::Operation(operator) => format!("computed by `{operator}`"),
             StepKind::Order => "its place follows this".into(),
+            StepKind::Import => format!("`{path}` came through this import"),
+            StepKind::Condition => "chosen by this condition".into(),
+            StepKind::Macro => "made by this macro".into(),
+            StepKind::Mutation(operator) => {
+                format!("`{operator}` joins it with what other files say")
+            }
             StepKind::Link { passed, .. } => {
                 // An operand has no name.
                 let link = match path.as_str() {
@@ -285,55 +294,56 @@ impl Answer<'_> {
         }
     }
 
-    fn value(&self, subject: Subject) -> String {
-        let text = self.json_of(subject);
+    fn value(&self, value: &Shown) -> String {
+        let Shown::Value(value) = value else {
+            return SECRET.to_owned();
+        };
+        let mut json = Json::compact(Vec::new());
+        value.send(&mut json);
+        let bytes = json.finish().expect("a vector takes everything");
+        let text = String::from_utf8(bytes).expect("JSON is text");
+        let text = text.trim_end();
         match text.char_indices().nth(60) {
             Some((end, _)) => format!("{}…", &text[..end]),
-            None => text,
+            None => text.to_owned(),
         }
     }
 
-    fn json_of(&self, subject: Subject) -> String {
-        let mut json = Json::compact(Vec::new());
-        self.send(subject, &mut json);
-        let bytes = json.finish().expect("a vector takes everything");
-        let text = String::from_utf8(bytes).expect("JSON is text");
-        text.trim_end().to_owned()
+    fn lost(&self, lost: &Lost) -> String {
+        match &lost.value {
+            Some(value) => self.value(value),
+            None => self.source(lost.span).to_owned(),
+        }
     }
 
-    fn owned(&self, subject: Subject) -> Value {
-        let mut builder = Builder::default();
-        self.send(subject, &mut builder);
-        builder.finish().unwrap_or(Value::Null)
-    }
-
-    fn send(&self, subject: Subject, sink: &mut impl Sink) {
-        let unit = &self.compiled.unit;
-        let cell = match subject {
-            Subject::Entry(found) => return self.compiled.reader().send_entry(found, sink),
-            Subject::Item(item) => item.cell,
-            Subject::Operand(operand) => operand.cell,
-        };
-        unit.literals.send(&unit.sources, cell, sink);
+    fn owned(&self, value: &Shown) -> Value {
+        match value {
+            Shown::Value(value) => value.clone(),
+            Shown::Secret => Value::Text(SECRET.to_owned()),
+        }
     }
 
     fn location(&self, span: Span) -> String {
-        self.compiled.unit.sources.location(span.start).to_string()
+        self.compiled
+            .unit()
+            .sources
+            .location(span.start)
+            .to_string()
     }
 
     fn source(&self, span: Span) -> &str {
-        self.compiled.unit.sources.slice(span)
+        self.compiled.unit().sources.slice(span)
     }
 
     /// The operations over the literals, values filled in.
     fn expression(&self, expression: &Expression) -> String {
-        let Some(operator) = expression.operator else {
-            return self.value(expression.value);
+        let Some(operator) = expression.operator.as_deref() else {
+            return self.value(&expression.value);
         };
         let operands: Vec<String> = expression
             .operands
             .iter()
-            .map(|operand| match operand.operator {
+            .map(|operand| match operand.operator.as_deref() {
                 Some("[ ]") | None => self.expression(operand),
                 Some(_) => format!("({})", self.expression(operand)),
             })
@@ -368,7 +378,7 @@ impl Answer<'_> {
         let explanation = self.explanation;
         let text = |text: &str| Value::Text(text.to_owned());
         let place = |span: Span| {
-            let location = self.compiled.unit.sources.location(span.start);
+            let location = self.compiled.unit().sources.location(span.start);
             let mut map = Map::default();
             map.insert("file".into(), Value::Text(location.file));
             map.insert("line".into(), Value::Integer(location.line.into()));
@@ -377,8 +387,8 @@ impl Answer<'_> {
         };
         let list = |values: Vec<Value>| Value::List(List::from(values));
         let mut answer = Map::default();
-        answer.insert("path".into(), text(&explanation.path.to_string()));
-        answer.insert("value".into(), self.owned(explanation.value));
+        answer.insert("path".into(), text(&self.compiled.path(&explanation.path)));
+        answer.insert("value".into(), self.owned(&explanation.value));
         let place_of_value = explanation.place.map(|span| Value::Map(place(span)));
         answer.insert("where".into(), place_of_value.unwrap_or(Value::Null));
 
@@ -389,7 +399,7 @@ impl Answer<'_> {
         gather(&explanation.expression, &mut leaves);
         let operands = leaves.into_iter().map(|leaf| {
             let mut map = place(leaf.span);
-            map.insert("value".into(), self.owned(leaf.value));
+            map.insert("value".into(), self.owned(&leaf.value));
             map.insert("text".into(), text(self.source(leaf.span)));
             Value::Map(map)
         });
@@ -416,7 +426,8 @@ impl Answer<'_> {
         answer.insert("steps".into(), list(steps.collect()));
         let lost = explanation.lost.iter().map(|lost| {
             let mut map = Map::default();
-            map.insert("value".into(), self.owned(lost.value));
+            let value = lost.value.as_ref().map(|value| self.owned(value));
+            map.insert("value".into(), value.unwrap_or(Value::Null));
             for (key, value) in place(lost.span).iter() {
                 map.insert(key.into(), value.clone());
             }
@@ -439,7 +450,8 @@ impl Answer<'_> {
         let mut dot = String::from("digraph why {\n  rankdir=LR;\n  node [shape=box];\n");
         let quoted =
             |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
-        let value = format!("{} = {}", explanation.path, self.value(explanation.value));
+        let path = self.compiled.path(&explanation.path);
+        let value = format!("{path} = {}", self.value(&explanation.value));
         let _ = writeln!(dot, "  value [label={}, penwidth=2];", quoted(&value));
         let steps = explanation
             .steps
@@ -460,7 +472,7 @@ impl Answer<'_> {
         for (i, lost) in explanation.lost.iter().enumerate() {
             let label = format!(
                 "{} {}\n{}",
-                self.value(lost.value),
+                self.lost(lost),
                 self.location(lost.span),
                 lost.rule.sentence()
             );
@@ -479,7 +491,7 @@ impl Answer<'_> {
 /// Whether a path leads to a value or to a block around it.
 fn is_around(outer: &str, path: &str) -> bool {
     let rest = path.strip_prefix(outer);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '[']))
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '.', '[']))
 }
 
 /// The word for a step in JSON.
@@ -492,6 +504,10 @@ fn kind(kind: &StepKind) -> &'static str {
         StepKind::Include => "include",
         StepKind::Operation(_) => "operation",
         StepKind::Order => "order",
+        StepKind::Import => "import",
+        StepKind::Condition => "condition",
+        StepKind::Macro => "macro",
+        StepKind::Mutation(_) => "mutation",
         StepKind::Link { .. } => "link",
     }
 }

@@ -106,8 +106,8 @@ impl Compare {
     fn ours(&self, console: &Console<'_>, file: &str) -> Result<Answer, Stop> {
         let disk = self.source.disk(console);
         let compiled = self.source.compile(&disk, file)?;
-        if compiled.configuration.is_none() {
-            let mut errors = compiled.unit.diagnostics.iter().filter(|d| d.is_error());
+        if !compiled.is_good() {
+            let mut errors = compiled.unit().diagnostics.iter().filter(|d| d.is_error());
             let first = errors.next().expect("without an error there is a result");
             return Ok(Answer::Error {
                 rule: first.code.rule.map(str::to_owned),

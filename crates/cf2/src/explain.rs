@@ -1,0 +1,866 @@
+//! Why a value is what it is: the way from what is written to its place, and what it beat.
+
+use std::borrow::Cow;
+
+use hence_model::cell::{Content, Item};
+use hence_model::explanation::{
+    Dependence, Explanation, Expression, Lost, NoSuchPath, Role, Rule, Shown, Step, StepKind,
+};
+use hence_model::path::{Path, Segment};
+use hence_model::source::{FileId, Span};
+use hence_model::value::{Builder, Value};
+
+use crate::compile::Compiled;
+use crate::datum::{BlockId, Datum, Elements, EntryId, Form, Home, ListId, ScopeId, Source, State};
+use crate::evaluate::{Evaluated, Evaluator, Selected, Stop, form, literal_datum};
+use crate::lexer::{Lexer, Token};
+use crate::mutate::{Candidate, Ruling, What};
+use crate::reasons::Node;
+use crate::syntax::{ExpressionId, Kind, Mutation};
+
+/// How many steps an expression or a chain of references may have in one answer.
+const STEPS: usize = 10_000;
+
+/// How far references are followed through references.
+const DEEPEST: usize = 500;
+
+impl Compiled<'_> {
+    /// Why the value at a path is what it is.
+    pub fn explain(&mut self, path: &Path) -> Result<Explanation, NoSuchPath> {
+        let nothing = NoSuchPath {
+            known: Path::default(),
+            names: Vec::new(),
+        };
+        let root = self.root.ok_or(nothing)?;
+        let was_quiet = std::mem::replace(&mut self.evaluator.quiet, true);
+        let mut explainer = Explainer {
+            evaluator: &mut self.evaluator,
+            steps: Vec::new(),
+            lost: Vec::new(),
+            control: false,
+            depth: 0,
+        };
+        let explained = explainer.explain(root, path);
+        self.evaluator.quiet = was_quiet;
+        explained
+    }
+
+    /// Names every value that depends on what is written in a stretch of source.
+    pub fn impact(&mut self, place: Span, name: &mut dyn FnMut(&[Segment])) {
+        if let Some(root) = self.root {
+            self.evaluator.impact(root, place, name);
+        }
+    }
+
+    /// The stretch that is meant by a line, or by a column of it: a name stands for its definition.
+    pub fn meant(&self, file: FileId, line: u32, column: Option<u32>) -> Option<Span> {
+        let unit = self.unit();
+        let whole = unit.sources.line(file, line)?;
+        let Some(column) = column else {
+            return Some(whole);
+        };
+        let offset = unit.sources.offset(file, line, column)?;
+        let tree = &self.evaluator.tree;
+        for definition in tree.definitions() {
+            let name = self.evaluator.name_span(definition);
+            if name.contains(offset) {
+                return Some(name.to(tree.expression(definition.value).span));
+            }
+        }
+        let mut lexer = Lexer::new(Span::new(whole.start, unit.sources.span(file).end));
+        loop {
+            let lexeme = lexer.next(unit.sources.text(), &mut |_| {});
+            match lexeme.token {
+                Token::End => return None,
+                _ if lexeme.span.start > offset => return None,
+                Token::Comma | Token::Invalid => {}
+                Token::Dollar => {
+                    let name = lexer.next(unit.sources.text(), &mut |_| {});
+                    let reference = lexeme.span.to(name.span);
+                    if reference.contains(offset) {
+                        return Some(reference);
+                    }
+                }
+                _ if lexeme.span.contains(offset) => return Some(lexeme.span),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// A value that is being explained.
+#[derive(Clone, Copy)]
+enum Subject {
+    Block(BlockId),
+    Entry(EntryId),
+    Element(ListId, usize),
+    Item(Item),
+}
+
+struct Explainer<'e, 'w> {
+    evaluator: &'e mut Evaluator<'w>,
+    /// The way, from the place of the value inwards; turned around in the end.
+    steps: Vec<Step>,
+    lost: Vec<Lost>,
+    /// Whether a condition is being explained.
+    control: bool,
+    depth: usize,
+}
+
+impl Explainer<'_, '_> {
+    fn explain(&mut self, root: BlockId, path: &Path) -> Result<Explanation, NoSuchPath> {
+        let mut taken = Path::default();
+        let mut subject = Subject::Block(root);
+        let mut nodes = Vec::new();
+        for (number, segment) in path.0.iter().enumerate() {
+            let datum = self.datum(subject);
+            let is_last = number + 1 == path.0.len();
+            let (found, segment) = match (segment, datum.form) {
+                (Segment::Key(name), Form::Block(block)) => {
+                    let found = self.entry_named(block, name);
+                    if let Some(entry) = found {
+                        let key = self.evaluator.entry(entry).name;
+                        nodes.push((Node::Presence(block, key), true));
+                        nodes.push((Node::Entry(entry), !is_last));
+                        self.way(block, entry);
+                    }
+                    (found.map(Subject::Entry), segment.clone())
+                }
+                (segment, _) => {
+                    let index = match segment {
+                        Segment::Index(index) => Some(*index),
+                        Segment::Key(name) => name.parse().ok(),
+                    };
+                    let found = index.and_then(|index| self.element(datum, index));
+                    if let Some(Subject::Element(list, index)) = found {
+                        nodes.push((Node::Element(list, index), !is_last));
+                    }
+                    (found, index.map_or(segment.clone(), Segment::Index))
+                }
+            };
+            let Some(found) = found else {
+                let names = self.names(datum);
+                return Err(NoSuchPath {
+                    known: taken,
+                    names,
+                });
+            };
+            taken.0.push(segment);
+            if let (Subject::Entry(entry), false) = (found, is_last) {
+                self.around(entry, &taken.joined('.'));
+            }
+            subject = found;
+        }
+        let text = taken.joined('.');
+        let mut depends = self.evaluator.dependences(nodes);
+        let expression = self.subject(subject, &text);
+        let value = expression.value.clone();
+        let place = match expression.operator {
+            None => Some(expression.span),
+            Some(_) => None,
+        };
+        if let Subject::Item(item) = subject {
+            let span = self.evaluator.item_span(item);
+            let role = Role::Value;
+            depends.insert(0, Dependence { span, role });
+        }
+        for dependence in &mut depends {
+            if Some(dependence.span) == place && dependence.role == Role::Operand {
+                dependence.role = Role::Value;
+            }
+        }
+        self.steps.reverse();
+        Ok(Explanation {
+            path: taken,
+            value,
+            place,
+            steps: std::mem::take(&mut self.steps),
+            lost: std::mem::take(&mut self.lost),
+            depends,
+            expression,
+        })
+    }
+
+    fn entry_named(&mut self, block: BlockId, name: &str) -> Option<EntryId> {
+        let evaluator = &mut *self.evaluator;
+        let symbol = evaluator.unit.symbols.get(&evaluator.unit.sources, name)?;
+        let entry = evaluator.find(block, symbol, Span::at(0)).ok()??;
+        let is_shown = evaluator.options.show_private || !evaluator.is_private(entry);
+        // What is not in the output may still be asked about, if it was computed.
+        let is_known = matches!(evaluator.entry(entry).state, State::Done(_));
+        (is_shown || is_known).then_some(entry)
+    }
+
+    fn datum(&mut self, subject: Subject) -> Datum {
+        let computed = match subject {
+            Subject::Block(block) => Ok(form(Form::Block(block))),
+            Subject::Entry(entry) => self.evaluator.value(entry, Span::at(0)),
+            Subject::Element(list, index) => self.evaluator.element(list, index, Span::at(0)),
+            Subject::Item(item) => Ok(literal_datum(item.cell)),
+        };
+        computed.unwrap_or(Datum::UNDEFINED)
+    }
+
+    fn element(&self, datum: Datum, index: usize) -> Option<Subject> {
+        match datum.form {
+            Form::List(list) => {
+                let count = self.evaluator.lists[list.0 as usize].states.len();
+                (index < count).then_some(Subject::Element(list, index))
+            }
+            Form::Literals(cell) => {
+                let items = self.evaluator.unit.literals.elements(cell);
+                items.get(index).map(|item| Subject::Item(*item))
+            }
+            _ => None,
+        }
+    }
+
+    fn names(&mut self, datum: Datum) -> Vec<String> {
+        match datum.form {
+            Form::Block(block) => {
+                let visible = self.evaluator.visible(block).into_iter();
+                let name = |entry| {
+                    let name = self.evaluator.entry(entry).name;
+                    self.evaluator.name(name).to_owned()
+                };
+                visible.map(name).collect()
+            }
+            Form::List(list) => {
+                let count = self.evaluator.lists[list.0 as usize].states.len();
+                (0..count).map(|index| format!("[{index}]")).collect()
+            }
+            Form::Literals(cell) => {
+                let count = self.evaluator.unit.literals.elements(cell).len();
+                (0..count).map(|index| format!("[{index}]")).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn step(&mut self, kind: StepKind, span: Span, path: &str) {
+        if self.steps.len() < STEPS {
+            self.steps.push(Step {
+                kind,
+                span,
+                path: path.to_owned(),
+                control: self.control,
+            });
+        }
+    }
+
+    /// A block around the value, and what it was merged from.
+    fn around(&mut self, entry: EntryId, path: &str) {
+        let says = self.evaluator.says(entry);
+        let home = self.evaluator.home_of(entry);
+        if says.len() > 1 {
+            let candidates = self.evaluator.candidates(&says);
+            if let Ok(Ruling::Merged { by, .. }) = self.evaluator.rule(candidates, home) {
+                for candidate in by.iter().rev() {
+                    let operator = self.operator(candidate.operator);
+                    self.step(StepKind::Mutation(operator), candidate.span, path);
+                }
+                return;
+            }
+        }
+        let span = self.evaluator.place(entry);
+        self.step(StepKind::Block, span, path);
+    }
+
+    /// The imports through which an entry came into its block.
+    fn way(&mut self, block: BlockId, entry: EntryId) {
+        let says = self.evaluator.says(entry);
+        let path = self.evaluator.path(entry);
+        let Some(last) = says.last() else { return };
+        let candidates = self.evaluator.candidates(&says);
+        let order = self.evaluator.home_of(entry).order;
+        let (highest, _) = self.evaluator.split(candidates, order);
+        let scope = highest.first().map_or(last.scope, |one| one.scope);
+        let mut next = Some(scope);
+        while let Some(scope) = next {
+            let scope = self.evaluator.scope(scope);
+            next = match scope.importer {
+                Some((importer, span)) if scope.root == block => {
+                    self.step(StepKind::Import, span, &path);
+                    Some(importer)
+                }
+                _ => None,
+            };
+        }
+    }
+
+    fn shown(&self, datum: Datum) -> Shown {
+        if self.evaluator.has_secret(datum) {
+            return Shown::Secret;
+        }
+        let mut builder = Builder::default();
+        self.evaluator.send(datum, &mut builder);
+        Shown::Value(builder.finish().unwrap_or(Value::Null))
+    }
+
+    fn leaf(&mut self, datum: Datum, span: Span) -> Expression {
+        Expression {
+            operator: None,
+            value: self.shown(datum),
+            span,
+            operands: Vec::new(),
+        }
+    }
+
+    fn subject(&mut self, subject: Subject, path: &str) -> Expression {
+        match subject {
+            Subject::Block(block) => {
+                let span = Span::at(0);
+                self.leaf(form(Form::Block(block)), span)
+            }
+            Subject::Entry(entry) => self.entry(entry, path, true),
+            Subject::Item(item) => {
+                let span = self.evaluator.item_span(item);
+                self.step(StepKind::Written, span, path);
+                self.leaf(literal_datum(item.cell), span)
+            }
+            Subject::Element(list, index) => {
+                let elements = self.evaluator.lists[list.0 as usize].elements;
+                let home = self.evaluator.lists[list.0 as usize].home;
+                match elements {
+                    Elements::Written(written, scope) => {
+                        let id = self.evaluator.tree.list(written)[index];
+                        self.expression(id, scope, home, path)
+                    }
+                    Elements::Made(call) => {
+                        let datum = self.datum(subject);
+                        self.made(call, datum, path)
+                    }
+                }
+            }
+        }
+    }
+
+    fn made(&mut self, call: ExpressionId, datum: Datum, path: &str) -> Expression {
+        let span = self.evaluator.span(call);
+        let operator: Cow<'static, str> = match self.evaluator.tree.expression(call).kind {
+            Kind::Call(name, _) => self.evaluator.name(name).to_owned().into(),
+            _ => "function".into(),
+        };
+        self.step(StepKind::Operation(operator.clone()), span, path);
+        Expression {
+            operator: Some(operator),
+            value: self.shown(datum),
+            span,
+            operands: Vec::new(),
+        }
+    }
+
+    /// How an entry came to its value. `is_asked` if it is what was asked about: then what it beat counts.
+    fn entry(&mut self, entry: EntryId, path: &str, is_asked: bool) -> Expression {
+        let datum = self.datum(Subject::Entry(entry));
+        let place = self.evaluator.place(entry);
+        if self.depth >= DEEPEST || self.steps.len() >= STEPS {
+            return self.leaf(datum, place);
+        }
+        self.depth += 1;
+        let explained = self.entry_deeper(entry, datum, path, is_asked);
+        self.depth -= 1;
+        explained.unwrap_or_else(|Stop| self.leaf(datum, place))
+    }
+
+    fn entry_deeper(
+        &mut self,
+        entry: EntryId,
+        datum: Datum,
+        path: &str,
+        is_asked: bool,
+    ) -> Evaluated<Expression> {
+        let says = self.evaluator.says(entry);
+        let home = self.evaluator.home_of(entry);
+        if let [only] = says[..] {
+            match only.source {
+                Source::Entry(inner) => return Ok(self.entry(inner, path, is_asked)),
+                Source::Made(call) => return Ok(self.made(call, datum, path)),
+                Source::Statement(_) => {}
+            }
+        }
+        let candidates = self.evaluator.candidates(&says);
+        let ruling = self.evaluator.rule(candidates, home)?;
+        if is_asked {
+            self.lose(&ruling);
+        }
+        match ruling {
+            Ruling::Undefined { .. } => Ok(self.leaf(datum, self.evaluator.place(entry))),
+            Ruling::Assigned { by, .. } => {
+                let first = &by[0];
+                match &first.what {
+                    What::Expression(id) => {
+                        let (id, scope) = (*id, first.scope);
+                        Ok(self.expression(id, scope, home, path))
+                    }
+                    What::Entry(inner) => Ok(self.entry(*inner, path, false)),
+                    What::Implicit(_) => {
+                        self.step(StepKind::Block, first.span, path);
+                        Ok(self.leaf(datum, first.span))
+                    }
+                }
+            }
+            Ruling::Merged { by, .. } => {
+                let span = by[0].span;
+                for candidate in by.iter().rev() {
+                    let operator = self.operator(candidate.operator);
+                    self.step(StepKind::Mutation(operator), candidate.span, path);
+                }
+                Ok(self.leaf(datum, span))
+            }
+            Ruling::Combined {
+                function,
+                by,
+                below,
+                ..
+            } => {
+                let operator = self.evaluator.name(function).to_owned();
+                let span = by[0].span;
+                let mut operands = Vec::new();
+                for candidate in &by {
+                    let mutation = self.operator(candidate.operator);
+                    let operand = self.candidate(candidate, home);
+                    self.step(StepKind::Mutation(mutation), candidate.span, path);
+                    operands.push(operand);
+                }
+                if !below.is_empty() {
+                    operands.extend(self.below(below, home, path)?);
+                }
+                Ok(Expression {
+                    operator: Some(operator.into()),
+                    value: self.shown(datum),
+                    span,
+                    operands,
+                })
+            }
+            Ruling::Chained { by, .. } => {
+                let What::Expression(id) = by.what else {
+                    unreachable!("a chain is an expression");
+                };
+                Ok(self.expression(id, by.scope, home, path))
+            }
+        }
+    }
+
+    /// What definitions of lower priority bring to a function: one operand for each that counts.
+    fn below(
+        &mut self,
+        below: Vec<Candidate>,
+        home: Home,
+        path: &str,
+    ) -> Evaluated<Vec<Expression>> {
+        let ruling = self.evaluator.rule(below, home)?;
+        self.lose(&ruling);
+        let mut operands = Vec::new();
+        match ruling {
+            Ruling::Undefined { .. } => {}
+            Ruling::Combined { by, below, .. } => {
+                for candidate in &by {
+                    let mutation = self.operator(candidate.operator);
+                    let operand = self.candidate(candidate, home);
+                    self.step(StepKind::Mutation(mutation), candidate.span, path);
+                    operands.push(operand);
+                }
+                if !below.is_empty() {
+                    operands.extend(self.below(below, home, path)?);
+                }
+            }
+            Ruling::Assigned { by, .. } | Ruling::Merged { by, .. } => {
+                let first = by[0].clone();
+                operands.push(self.candidate(&first, home));
+            }
+            Ruling::Chained { by, .. } => operands.push(self.candidate(&by, home)),
+        }
+        Ok(operands)
+    }
+
+    fn candidate(&mut self, candidate: &Candidate, home: Home) -> Expression {
+        match &candidate.what {
+            What::Expression(id) => self.expression(*id, candidate.scope, home, ""),
+            What::Entry(entry) => self.entry(*entry, "", false),
+            What::Implicit(_) => {
+                let datum = self.evaluator.candidate_value(candidate, home);
+                self.leaf(datum.unwrap_or(Datum::UNDEFINED), candidate.span)
+            }
+        }
+    }
+
+    fn operator(&self, mutation: Mutation) -> Cow<'static, str> {
+        match mutation {
+            Mutation::Assign => "=>".into(),
+            Mutation::Merge => "~>".into(),
+            Mutation::Function(name) => format!("~({})>", self.evaluator.name(name)).into(),
+        }
+    }
+
+    /// Takes note of the definitions that lost. Their values were never computed, and are not now.
+    fn lose(&mut self, ruling: &Ruling) {
+        let (ignored, undefined) = match ruling {
+            Ruling::Undefined { undefined } | Ruling::Combined { undefined, .. } => {
+                (&[][..], undefined)
+            }
+            Ruling::Assigned {
+                ignored, undefined, ..
+            }
+            | Ruling::Merged {
+                ignored, undefined, ..
+            }
+            | Ruling::Chained {
+                ignored, undefined, ..
+            } => (&ignored[..], undefined),
+        };
+        let rules = ignored.iter().map(|one| (one, Rule::ImportingFile));
+        let undefined = undefined.iter().map(|one| (one, Rule::Undefined));
+        for (candidate, rule) in rules.chain(undefined).collect::<Vec<_>>() {
+            let (value, span) = match candidate.what {
+                What::Expression(id) => {
+                    let expression = self.evaluator.tree.expression(id);
+                    let value = match expression.kind {
+                        Kind::Literal(cell) => Some(self.shown(literal_datum(cell))),
+                        Kind::Secret(_) => Some(Shown::Secret),
+                        _ => None,
+                    };
+                    (value, expression.span)
+                }
+                What::Entry(entry) => match self.evaluator.entry(entry).state {
+                    State::Done(datum) => (Some(self.shown(datum)), candidate.span),
+                    _ => match self.literal_of(entry) {
+                        Some((shown, span)) => (Some(shown), span),
+                        None => (None, candidate.span),
+                    },
+                },
+                What::Implicit(_) => (None, candidate.span),
+            };
+            let rule = match (rule, &candidate.what) {
+                (Rule::ImportingFile, What::Entry(_)) => Rule::LaterMutation,
+                (rule, _) => rule,
+            };
+            let through = self.imports_of(candidate.scope);
+            self.lost.push(Lost {
+                value,
+                span,
+                rule,
+                through,
+            });
+        }
+    }
+
+    fn literal_of(&self, entry: EntryId) -> Option<(Shown, Span)> {
+        let says = self.evaluator.says(entry);
+        let Source::Statement(statement) = says.last()?.source else {
+            return None;
+        };
+        let definition = self.evaluator.tree.definition(statement);
+        let expression = self.evaluator.tree.expression(definition.value);
+        match expression.kind {
+            Kind::Literal(cell) => Some((self.shown(literal_datum(cell)), expression.span)),
+            Kind::Secret(_) => Some((Shown::Secret, expression.span)),
+            _ => None,
+        }
+    }
+
+    /// The imports that lead to a scope, innermost first.
+    fn imports_of(&self, scope: ScopeId) -> Vec<Span> {
+        let mut through = Vec::new();
+        let mut next = Some(scope);
+        while let Some(scope) = next {
+            next = self
+                .evaluator
+                .scope(scope)
+                .importer
+                .map(|(importer, span)| {
+                    through.push(span);
+                    importer
+                });
+        }
+        through
+    }
+
+    /// How an expression came to its value.
+    fn expression(
+        &mut self,
+        id: ExpressionId,
+        scope: ScopeId,
+        home: Home,
+        path: &str,
+    ) -> Expression {
+        let span = self.evaluator.span(id);
+        if self.depth >= DEEPEST || self.steps.len() >= STEPS {
+            let datum = self.evaluated(id, scope, home);
+            return self.leaf(datum, span);
+        }
+        self.depth += 1;
+        let explained = self.expression_deeper(id, scope, home, path);
+        self.depth -= 1;
+        explained.unwrap_or_else(|Stop| self.leaf(Datum::UNDEFINED, span))
+    }
+
+    fn evaluated(&mut self, id: ExpressionId, scope: ScopeId, home: Home) -> Datum {
+        let datum = self.evaluator.evaluate(id, scope, home);
+        datum.unwrap_or(Datum::UNDEFINED)
+    }
+
+    fn expression_deeper(
+        &mut self,
+        id: ExpressionId,
+        scope: ScopeId,
+        home: Home,
+        path: &str,
+    ) -> Evaluated<Expression> {
+        let span = self.evaluator.span(id);
+        let kind = self.evaluator.tree.expression(id).kind;
+        Ok(match kind {
+            Kind::Literal(_) | Kind::Secret(_) | Kind::Undefined => {
+                self.step(StepKind::Written, span, path);
+                let datum = self.evaluated(id, scope, home);
+                self.leaf(datum, span)
+            }
+            Kind::Block(_) => {
+                self.step(StepKind::Block, span, path);
+                let datum = self.known(home, id, scope);
+                self.leaf(datum, span)
+            }
+            Kind::List(list) => {
+                let elements = self.evaluator.tree.list(list).to_vec();
+                let mut operands = Vec::new();
+                for element in elements.into_iter().rev() {
+                    operands.push(self.expression(element, scope, home, ""));
+                }
+                operands.reverse();
+                self.operation("[ ]", id, scope, home, path, operands)
+            }
+            Kind::Reference(name) => {
+                self.link(span, path);
+                let root = self.evaluator.scope(scope).root;
+                let entry = self.evaluator.lookup(root, name, span)?;
+                let target = self.evaluator.name(name).to_owned();
+                self.way(root, entry);
+                self.entry(entry, &target, false)
+            }
+            Kind::Parameter(number) => {
+                let (argument, outer) = self.evaluator.argument_of(scope, number as usize);
+                self.expression(argument, outer, home, path)
+            }
+            Kind::Select(of, by) => {
+                self.link(span, path);
+                let base = self.evaluator.evaluate(of, scope, home)?;
+                let target = self
+                    .evaluator
+                    .source(span)
+                    .trim_start_matches('$')
+                    .to_owned();
+                match self.evaluator.select(base, by, scope, home)? {
+                    Selected::Entry(entry) => {
+                        let block = self.evaluator.entry(entry).block;
+                        self.way(block, entry);
+                        self.entry(entry, &target, false)
+                    }
+                    Selected::Element(list, index) => {
+                        self.subject(Subject::Element(list, index), &target)
+                    }
+                    Selected::Literal(item) => self.subject(Subject::Item(item), &target),
+                }
+            }
+            Kind::Negate(operand) => {
+                let operand = self.expression(operand, scope, home, "");
+                self.operation("-", id, scope, home, path, vec![operand])
+            }
+            Kind::Not(operand) => {
+                let operand = self.expression(operand, scope, home, "");
+                self.operation("!", id, scope, home, path, vec![operand])
+            }
+            Kind::Binary(operator, ..) => {
+                let mut rest = Vec::new();
+                let mut first = id;
+                while let Kind::Binary(next, left, right) =
+                    self.evaluator.tree.expression(first).kind
+                    && next == operator
+                {
+                    rest.push(right);
+                    first = left;
+                }
+                rest.push(first);
+                let mut operands = Vec::new();
+                // Steps are turned around in the end; a logical operator may not need all operands.
+                let mut decided = false;
+                for operand in rest.into_iter().rev() {
+                    if !decided {
+                        operands.push(self.expression(operand, scope, home, ""));
+                        let datum = self.evaluated(operand, scope, home);
+                        decided = self.decides(operator, datum);
+                    }
+                }
+                self.operation(operator.text(), id, scope, home, path, operands)
+            }
+            Kind::If(condition, then, otherwise) => {
+                let holds = self.evaluator.condition(condition, scope, home)?;
+                let was_control = std::mem::replace(&mut self.control, true);
+                self.expression(condition, scope, home, "");
+                self.control = was_control;
+                let condition_span = self.evaluator.span(condition);
+                let chosen = match (holds, otherwise) {
+                    (true, _) => Some(then),
+                    (false, otherwise) => otherwise.map(|otherwise| otherwise.expression()),
+                };
+                self.step(StepKind::Condition, condition_span, path);
+                match chosen {
+                    Some(chosen) => self.expression(chosen, scope, home, path),
+                    None => self.leaf(Datum::UNDEFINED, span),
+                }
+            }
+            Kind::Import(..) => {
+                self.step(StepKind::Import, span, path);
+                let datum = self.known(home, id, scope);
+                self.leaf(datum, span)
+            }
+            Kind::Macro(macro_, arguments) => {
+                self.step(StepKind::Macro, span, path);
+                let arguments = self.evaluator.tree.list(arguments).to_vec();
+                let (value, scope) = self.evaluator.enter(macro_, arguments, scope);
+                self.expression(value, scope, home, path)
+            }
+            Kind::Call(name, arguments) => {
+                let arguments = self.evaluator.tree.list(arguments).to_vec();
+                let name = self.evaluator.name(name).to_owned();
+                let is_forced = name != "defined";
+                let mut operands = Vec::new();
+                for argument in arguments.into_iter().rev().filter(|_| is_forced) {
+                    operands.push(self.expression(argument, scope, home, ""));
+                }
+                operands.reverse();
+                self.operation(&name, id, scope, home, path, operands)
+            }
+            Kind::Chain(links) => {
+                let links = self.evaluator.tree.chain(links);
+                self.chain(id, &links, scope, home, path)?
+            }
+        })
+    }
+
+    /// A block that was made when the entry was computed; a new one has nothing in it yet.
+    fn known(&mut self, home: Home, id: ExpressionId, scope: ScopeId) -> Datum {
+        let known = home.entry.map(|entry| self.evaluator.entry(entry).state);
+        match known {
+            Some(State::Done(datum)) if matches!(datum.form, Form::Block(_)) => datum,
+            _ => self.evaluated(id, scope, home),
+        }
+    }
+
+    fn decides(&self, operator: crate::lexer::Operator, datum: Datum) -> bool {
+        let Form::Scalar(cell) = datum.form else {
+            return false;
+        };
+        let bool = match cell.content(&self.evaluator.unit.literals) {
+            Content::Bool(bool) => bool,
+            _ => return false,
+        };
+        crate::operators::is_logical(operator) && bool == crate::operators::decides(operator)
+    }
+
+    fn chain(
+        &mut self,
+        id: ExpressionId,
+        links: &[(Mutation, ExpressionId)],
+        scope: ScopeId,
+        home: Home,
+        path: &str,
+    ) -> Evaluated<Expression> {
+        let span = self.evaluator.span(id);
+        for &(operator, link) in links.iter().rev() {
+            let operator = self.operator(operator);
+            let span = self.evaluator.span(link);
+            self.step(StepKind::Mutation(operator), span, path);
+        }
+        // The last link that replaces or combines decides what the value is made of.
+        let mut operands = Vec::new();
+        let mut function = None;
+        for &(operator, link) in links {
+            match operator {
+                Mutation::Assign => {
+                    operands = vec![self.expression(link, scope, home, "")];
+                    function = None;
+                }
+                Mutation::Function(name) => {
+                    operands.push(self.expression(link, scope, home, ""));
+                    function = Some(self.evaluator.name(name).to_owned());
+                }
+                Mutation::Merge => {}
+            }
+        }
+        let datum = self.known(home, id, scope);
+        Ok(match function {
+            Some(name) => Expression {
+                operator: Some(name.into()),
+                value: self.shown(datum),
+                span,
+                operands,
+            },
+            None => self.leaf(datum, span),
+        })
+    }
+
+    fn link(&mut self, span: Span, path: &str) {
+        let kind = StepKind::Link {
+            outwards: 0,
+            passed: Vec::new(),
+        };
+        self.step(kind, span, path);
+    }
+
+    fn operation(
+        &mut self,
+        operator: &str,
+        id: ExpressionId,
+        scope: ScopeId,
+        home: Home,
+        path: &str,
+        operands: Vec<Expression>,
+    ) -> Expression {
+        let span = self.evaluator.span(id);
+        let datum = self.evaluated(id, scope, home);
+        if let Form::List(list) = datum.form {
+            let count = self.evaluator.lists[list.0 as usize].states.len();
+            for index in 0..count {
+                // All of it is shown.
+                let _ = self.evaluator.element(list, index, span);
+            }
+        }
+        let operator: Cow<'static, str> = operator.to_owned().into();
+        self.step(StepKind::Operation(operator.clone()), span, path);
+        Expression {
+            operator: Some(operator),
+            value: self.shown(datum),
+            span,
+            operands,
+        }
+    }
+}
+
+impl Evaluator<'_> {
+    /// Whether a secret flowed into a value, or into what is in it as far as it is known.
+    pub(crate) fn has_secret(&self, datum: Datum) -> bool {
+        let mut pending = vec![datum];
+        let mut seen = rustc_hash::FxHashSet::default();
+        while let Some(datum) = pending.pop() {
+            if datum.secret {
+                return true;
+            }
+            let state = |state: State| match state {
+                State::Done(datum) => Some(datum),
+                _ => None,
+            };
+            match datum.form {
+                Form::Block(block) if seen.insert(block) => {
+                    let slots = self.slots_of(block).iter();
+                    pending.extend(slots.filter_map(|&entry| state(self.entry(entry).state)));
+                }
+                Form::List(list) => {
+                    let states = self.lists[list.0 as usize].states.iter();
+                    pending.extend(states.filter_map(|&one| state(one)));
+                }
+                _ => {}
+            }
+        }
+        false
+    }
+}
