@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use hence_model::function::Failure;
 use hence_model::value::{Map, Value};
-use rhai::Dynamic;
+use rhai::{Dynamic, FnPtr};
 
 use crate::engine::Argument;
 
@@ -54,6 +54,10 @@ fn bytes_within(value: &Dynamic, depth: usize) -> Option<usize> {
     }
     if let Ok(map) = value.as_map_ref() {
         return map_bytes_within(&map, depth);
+    }
+    // A closure holds a copy of each constant that it uses.
+    if let Some(closure) = value.read_lock::<FnPtr>() {
+        return list_bytes_within(closure.curry(), depth);
     }
     Some(0)
 }

@@ -5,10 +5,11 @@ use std::fmt;
 
 use hence_model::function::{Mutation, Parameter, Passing, Types};
 use rhai::{
-    AST, ASTFlags, ASTNode, Expr, FnCallExpr, LexError, ParseError, ParseErrorType, Position, Stmt,
+    AST, ASTFlags, ASTNode, Expr, FnCallExpr, ImmutableString, LexError, ParseError,
+    ParseErrorType, Position, Stmt,
 };
 
-use crate::engine::{ENGINE, EVAL, SOURCE};
+use crate::engine::{ENGINE, EVAL, LITERAL, OPERATORS, SOURCE};
 
 /// Something wrong with a file, which therefore defines no function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,8 +51,8 @@ impl Mistake {
 pub(crate) struct Declarations {
     pub parameters: Vec<Parameter>,
     pub mutation: Option<Mutation>,
-    /// The statements that define constants.
-    pub constants: Vec<Stmt>,
+    /// The names of constants, and the statements that define them.
+    pub constants: Vec<(ImmutableString, Stmt)>,
     pub ast: AST,
 }
 
@@ -73,7 +74,7 @@ pub(crate) fn read(text: &str) -> Result<Declarations, Vec<Mistake>> {
         .iter()
         .for_each(|stmt| reader.statement(stmt));
     reader.functions(&ast);
-    reader.names(&ast);
+    reader.expressions(&ast);
     let Reader {
         proto,
         commutative,
@@ -102,9 +103,8 @@ pub(crate) fn read(text: &str) -> Result<Declarations, Vec<Mistake>> {
 /// The statements of one function.
 pub(crate) fn body(ast: &AST, name: &str, parameters: usize) -> Vec<Stmt> {
     let mut statements = Vec::new();
-    let only = ast.clone_functions_only_filtered(|_, _, _, other, count| {
-        other == name && count == parameters
-    });
+    let mut only = ast.clone_functions_only();
+    only.retain_functions(|_, _, other, count| other == name && count == parameters);
     only.walk(&mut |path| {
         if let [ASTNode::Stmt(statement)] = path {
             statements.push((*statement).clone());
@@ -146,7 +146,7 @@ fn unreadable(ParseError(kind, position): ParseError) -> Mistake {
 struct Reader {
     proto: Option<Vec<Parameter>>,
     commutative: Option<(u32, u32)>,
-    constants: Vec<Stmt>,
+    constants: Vec<(ImmutableString, Stmt)>,
     mutates: bool,
     mistakes: Vec<Mistake>,
 }
@@ -156,8 +156,9 @@ impl Reader {
         let at = place(statement.position());
         match statement {
             Stmt::Noop(_) => return,
-            Stmt::Var(_, flags, _) if flags.contains(ASTFlags::CONSTANT) => {
-                return self.constants.push(statement.clone());
+            Stmt::Var(constant, flags, _) if flags.contains(ASTFlags::CONSTANT) => {
+                let name = constant.0.name.clone();
+                return self.constants.push((name, statement.clone()));
             }
             _ => {}
         }
@@ -277,39 +278,50 @@ impl Reader {
         }
     }
 
-    /// Every name must be known, and no closure may use what is around it.
-    fn names(&mut self, ast: &AST) {
-        let constants = self
-            .constants
-            .iter()
-            .filter_map(|statement| match statement {
-                Stmt::Var(constant, ..) => Some(constant.0.name.clone()),
-                _ => None,
-            });
-        let mut known: Vec<_> = constants.collect();
+    /// Every name must be known, no closure may use what is around it, and nothing may be too deep for
+    /// the stack.
+    fn expressions(&mut self, ast: &AST) {
+        let constants = self.constants.iter().map(|(name, _)| name.clone());
+        let constants: Vec<ImmutableString> = constants.collect();
+        let mut known = constants.clone();
         known.extend(ast.iter_functions().map(|function| function.name.into()));
+        let mut unknown = Vec::new();
         ast.walk(&mut |path| {
+            if path.iter().filter(|node| is_call(node)).count() > OPERATORS {
+                let at = path.first().map_or((1, 1), |node| place(node.position()));
+                let message =
+                    format!("more than {OPERATORS} operators or calls, each within another");
+                let help = "name a part of it: `let part = …;`";
+                self.mistakes.push(Mistake::new(at, message).help(help));
+                return false;
+            }
             match path.last() {
                 Some(ASTNode::Stmt(Stmt::Share(captured))) => {
-                    for (variable, _) in captured.iter() {
+                    for (variable, index) in captured.iter() {
+                        if index.is_none() && constants.contains(&variable.name) {
+                            continue;
+                        }
                         let message =
                             format!("a closure cannot use `{}` from around it", variable.name);
                         let help = "pass it: `map(list, |x, other| …, other)`";
                         self.mistakes
                             .push(Mistake::new(place(variable.pos), message).help(help));
+                        known.push(variable.name.clone());
                     }
                 }
+                Some(ASTNode::Expr(Expr::StringConstant(text, position)))
+                    if text.len() > LITERAL =>
+                {
+                    let message = format!("a text of more than {} KiB", LITERAL / 1024);
+                    self.mistakes.push(Mistake::new(place(*position), message));
+                }
                 Some(ASTNode::Expr(Expr::Variable(name, None, position))) => {
-                    let declared = match path.first() {
-                        Some(ASTNode::Stmt(first)) => {
-                            called(first).is_some_and(|call| call.name == "proto")
-                        }
-                        _ => false,
+                    let declaration = match path.first() {
+                        Some(ASTNode::Stmt(first)) => called(first),
+                        _ => None,
                     };
-                    if name.0.is_none() && !declared && !known.iter().any(|known| *known == *name.1)
-                    {
-                        let message = format!("nothing named `{}` is known here", name.1);
-                        self.mistakes.push(Mistake::new(place(*position), message));
+                    if name.0.is_none() && declaration.is_none_or(|call| call.name != "proto") {
+                        unknown.push((name.1.clone(), *position));
                     }
                 }
                 Some(ASTNode::Expr(Expr::FnCall(call, position)))
@@ -325,6 +337,22 @@ impl Reader {
             }
             true
         });
+        unknown.retain(|(name, _)| !known.contains(name));
+        let unknown = unknown.into_iter().map(|(name, position)| {
+            Mistake::new(
+                place(position),
+                format!("nothing named `{name}` is known here"),
+            )
+        });
+        self.mistakes.extend(unknown);
+    }
+}
+
+fn is_call(node: &ASTNode) -> bool {
+    match node {
+        ASTNode::Stmt(statement) => matches!(statement, Stmt::FnCall(..)),
+        ASTNode::Expr(expr) => matches!(expr, Expr::FnCall(..) | Expr::MethodCall(..)),
+        _ => false,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use rhai::{Dynamic, Engine, EvalContext, ImmutableString, OptimizationLevel, Token};
+use rhai::{Dynamic, Engine, EvalContext, ImmutableString, LexError, OptimizationLevel, Token};
 
 use crate::call::{self, Answer, Stop};
 use crate::data::{ELEMENTS, TEXT};
@@ -10,9 +10,13 @@ use crate::library;
 
 /// The longest file, in bytes.
 pub(crate) const SOURCE: usize = 32 * 1024;
-/// How deep functions may call each other. With [`EXPRESSION`] it bounds the stack.
-pub(crate) const CALLS: usize = 24;
-/// How deep expressions may nest.
+/// The longest text that stands in a file: what it costs to look at it again is not counted.
+pub(crate) const LITERAL: usize = 4 * 1024;
+/// How deep functions may call each other. This and the next two bound the stack to about 1 MB.
+pub(crate) const CALLS: usize = 20;
+/// How deep calls and operators may nest in an expression.
+pub(crate) const OPERATORS: usize = 16;
+/// How deep anything may nest in the text, as Rhai counts it.
 const EXPRESSION: usize = 32;
 /// How many variables one function may have at a time, and how many functions one file.
 const NAMES: usize = 128;
@@ -64,14 +68,15 @@ pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
     engine.on_progress(|_| call::spend(1).is_err().then_some(Dynamic::UNIT));
     watch(&mut engine);
 
-    engine.register_type_with_name::<Argument>("argument");
+    engine
+        .register_type_with_name::<Argument>("argument")
+        .register_type_with_name::<i64>("integer")
+        .register_type_with_name::<f64>("float");
     library::pure(&mut engine, "value", value);
     library::pure(&mut engine, "place", |argument: &mut Argument| {
         argument.place.clone()
     });
-    library::pure(&mut engine, "text", |argument: &mut Argument| {
-        argument.text.clone()
-    });
+    library::pure(&mut engine, "text", text);
     engine.register_fn("fail", |words: &str| {
         call::stop::<()>(Stop::Refuses(words.into()))
     });
@@ -87,12 +92,27 @@ fn value(argument: &mut Argument) -> Answer<Dynamic> {
     }
 }
 
+/// An argument as it is written.
+fn text(argument: &mut Argument) -> Answer<ImmutableString> {
+    call::spend_bytes(argument.text.len())?;
+    Ok(argument.text.clone())
+}
+
 // Rhai calls these two deprecated because their form may change with a later version.
 #[allow(deprecated)]
 fn watch(engine: &mut Engine) {
     engine.on_var(|name, index, context| variable(name, index, &context));
     engine.on_parse_token(|token, _, _| match token {
         Token::Reserved(word) if *word == "eval" => Token::Identifier(Box::new(EVAL.into())),
+        // An integer that is too large would become a float.
+        Token::FloatConstant(number)
+            if number
+                .1
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'_')) =>
+        {
+            Token::LexError(Box::new(LexError::MalformedNumber(number.1.to_string())))
+        }
         Token::CharConstant(char) => Token::StringConstant(Box::new(char.to_string().into())),
         token => token,
     });
@@ -102,14 +122,10 @@ fn watch(engine: &mut Engine) {
 /// to functions.
 fn variable(name: &str, index: usize, context: &EvalContext) -> Answer<Option<Dynamic>> {
     let scope = context.scope();
-    let local = match index {
-        0 => scope.get(name),
-        _ => {
-            let mut variables = scope.iter_raw();
-            variables
-                .nth(scope.len() - index)
-                .map(|(_, _, value)| value)
-        }
+    // The index counts from the last variable, as the iterator does.
+    let local = match index.checked_sub(1) {
+        Some(index) => scope.iter_raw().nth(index).map(|(_, _, value)| value),
+        None => scope.get(name),
     };
     if let Some(value) = local {
         return call::spend_on(value).map(|()| None);

@@ -1,9 +1,11 @@
 //! Functions that users write for their configurations, one in a file, in a small language that can do
 //! nothing but compute.
 //!
-//!     // The sum of two numbers.
-//!     proto(NUMBER, NUMBER);
-//!     fn eval(a, b) { a + b }
+//! ```text
+//! // The sum of two numbers.
+//! proto(NUMBER, NUMBER);
+//! fn eval(a, b) { a + b }
+//! ```
 //!
 //! The language is Rhai with an own library. A [`Script`] is read once and called often; it is given
 //! text and values, never files. Every step costs fuel, in proportion to what the step handles and

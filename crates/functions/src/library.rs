@@ -350,35 +350,45 @@ impl PartialEq for Ordered<'_> {
 
 impl Eq for Ordered<'_> {}
 
-/// Functions over lists that call a function, each also with one more argument that is passed on: a
-/// closure cannot use what is around it.
+/// Functions over lists that call a function, also with one more argument that is passed on: a closure
+/// cannot use the variables around it.
 fn closures(engine: &mut Engine) {
     pure(
         engine,
         "map",
-        |context: NativeCallContext, list: &mut Array, f: FnPtr| {
-            map(&context, list, &f, |one| (one,))
-        },
+        |context: NativeCallContext, list: &mut Array, f: FnPtr| map(&context, list, &f, None),
     );
     pure(
         engine,
         "map",
         |context: NativeCallContext, list: &mut Array, f: FnPtr, with: Dynamic| {
-            map(&context, list, &f, |one| (one, with.clone()))
+            map(&context, list, &f, Some(&with))
         },
     );
     pure(
         engine,
         "filter",
-        |context: NativeCallContext, list: &mut Array, f: FnPtr| {
-            filter(&context, list, &f, |one| (one,))
-        },
+        |context: NativeCallContext, list: &mut Array, f: FnPtr| filter(&context, list, &f, None),
     );
     pure(
         engine,
         "filter",
         |context: NativeCallContext, list: &mut Array, f: FnPtr, with: Dynamic| {
-            filter(&context, list, &f, |one| (one, with.clone()))
+            filter(&context, list, &f, Some(&with))
+        },
+    );
+    pure(
+        engine,
+        "any",
+        |context: NativeCallContext, list: &mut Array, f: FnPtr| -> Answer<bool> {
+            Ok(!filter(&context, list, &f, None)?.is_empty())
+        },
+    );
+    pure(
+        engine,
+        "all",
+        |context: NativeCallContext, list: &mut Array, f: FnPtr| -> Answer<bool> {
+            Ok(filter(&context, list, &f, None)?.len() == list.len())
         },
     );
     pure(
@@ -386,53 +396,63 @@ fn closures(engine: &mut Engine) {
         "reduce",
         |context: NativeCallContext, list: &mut Array, f: FnPtr, start: Dynamic| {
             spend_on_list(list)?;
-            let call = |sum, one: &Dynamic| f.call_within_context(&context, (sum, one.clone()));
-            list.iter().try_fold(start, call)
-        },
-    );
-    pure(
-        engine,
-        "all",
-        |context: NativeCallContext, list: &mut Array, f: FnPtr| {
-            let kept = filter(&context, list, &f, |one| (one,))?;
-            Ok::<_, Box<EvalAltResult>>(kept.len() == list.len())
-        },
-    );
-    pure(
-        engine,
-        "any",
-        |context: NativeCallContext, list: &mut Array, f: FnPtr| {
-            let kept = filter(&context, list, &f, |one| (one,))?;
-            Ok::<_, Box<EvalAltResult>>(!kept.is_empty())
+            list.iter()
+                .try_fold(start, |sum, one| invoke(&context, &f, (sum, one.clone())))
         },
     );
 }
 
-fn map<A: FuncArgs>(
+fn map(
     context: &NativeCallContext,
     list: &Array,
     f: &FnPtr,
-    arguments: impl Fn(Dynamic) -> A,
+    with: Option<&Dynamic>,
 ) -> Answer<Array> {
     spend_on_list(list)?;
-    let call = |one: &Dynamic| f.call_within_context(context, arguments(one.clone()));
-    list.iter().map(call).collect()
+    list.iter()
+        .map(|one| apply(context, f, one, with))
+        .collect()
 }
 
-fn filter<A: FuncArgs>(
+fn filter(
     context: &NativeCallContext,
     list: &Array,
     f: &FnPtr,
-    arguments: impl Fn(Dynamic) -> A,
+    with: Option<&Dynamic>,
 ) -> Answer<Array> {
     spend_on_list(list)?;
     let mut kept = Array::new();
     for one in list {
-        if f.call_within_context(context, arguments(one.clone()))? {
+        if apply(context, f, one, with)? {
             kept.push(one.clone());
         }
     }
     Ok(kept)
+}
+
+fn apply<T: Variant + Clone>(
+    context: &NativeCallContext,
+    f: &FnPtr,
+    one: &Dynamic,
+    with: Option<&Dynamic>,
+) -> Answer<T> {
+    match with {
+        None => invoke(context, f, (one.clone(),)),
+        Some(with) => {
+            spend_on(with)?;
+            invoke(context, f, (one.clone(), with.clone()))
+        }
+    }
+}
+
+fn invoke<T: Variant + Clone>(
+    context: &NativeCallContext,
+    f: &FnPtr,
+    arguments: impl FuncArgs,
+) -> Answer<T> {
+    // Each call gets a copy of the constants that the closure uses.
+    spend_on_list(f.curry())?;
+    f.call_within_context(context, arguments)
 }
 
 fn maps(engine: &mut Engine) {

@@ -14,7 +14,7 @@ const GROUPS: usize = 16;
 /// [`STRETCH`] of text.
 const SIZES: [(usize, u64); 3] = [(8 << 10, 1), (32 << 10, 4), (128 << 10, 16)];
 /// The bytes of text that a small program reads at the cost of one operation, at worst.
-const STRETCH: usize = 8;
+const STRETCH: usize = 1;
 /// What it costs to make a pattern.
 const MAKING: u64 = 1_000;
 
@@ -68,6 +68,7 @@ fn make(pattern: &str) -> Answer<(Regex, u64)> {
     for (size, dearness) in SIZES {
         let regex = RegexBuilder::new(pattern)
             .size_limit(size)
+            .nest_limit(32)
             .dfa_size_limit(1 << 20)
             .build();
         match regex {

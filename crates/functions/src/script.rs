@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use hence_model::function::{Arguments, Failure, Function, Mutation, Parameter, Passing, Types};
 use hence_model::value::Value;
-use rhai::{AST, Array, Dynamic, EvalAltResult, Identifier, Position, Scope, Stmt};
+use rhai::{
+    AST, Array, Dynamic, EvalAltResult, Identifier, ImmutableString, Position, Scope, Stmt,
+};
 
 use crate::call::{Call, Constants, FUEL, Stop};
 use crate::data;
@@ -29,11 +31,11 @@ impl Script {
             constants,
             ast,
         } = declarations::read(text)?;
-        let constants = evaluate(&constants, &ast).map_err(|mistake| vec![mistake])?;
+        let constants = evaluate(constants, &ast).map_err(|mistake| vec![mistake])?;
         Ok(Script {
             eval: Body::new(&ast, EVAL, parameters.len()),
             mutate: mutation.map(|_| Body::new(&ast, "mutate", 2)),
-            constants: Arc::new(constants),
+            constants,
             parameters,
             mutation,
         })
@@ -185,12 +187,15 @@ impl Body {
 }
 
 /// The constants of a file, each of which may use those before it.
-fn evaluate(statements: &[Stmt], ast: &AST) -> Result<Constants, Mistake> {
+fn evaluate(
+    statements: Vec<(ImmutableString, Stmt)>,
+    ast: &AST,
+) -> Result<Arc<Constants>, Mistake> {
     let mut call = Call::new(Arc::default());
     let mut scope = Scope::new();
-    for statement in statements {
+    for (name, statement) in statements {
         let at = declarations::place(statement.position());
-        let one = AST::new([statement.clone()], ast.shared_lib().clone());
+        let one = AST::new([statement], ast.shared_lib().clone());
         let (result, stop) = call.run(|| ENGINE.eval_ast_with_scope::<Dynamic>(&mut scope, &one));
         match (stop, result) {
             (Some(Stop::Refuses(words)), _) => return Err(Mistake::new(at, words)),
@@ -204,12 +209,10 @@ fn evaluate(statements: &[Stmt], ast: &AST) -> Result<Constants, Mistake> {
             }
             _ => {}
         }
-        let known = scope
-            .iter_raw()
-            .map(|(name, _, value)| (name.into(), value.clone()));
-        call.constants = Arc::new(known.collect());
+        let value = scope.get(&name).cloned().unwrap_or_default();
+        Arc::make_mut(&mut call.constants).insert(name, value);
     }
-    Ok(Arc::unwrap_or_clone(call.constants))
+    Ok(call.constants)
 }
 
 /// An error of Rhai in our words, with the innermost place that is known.
@@ -230,6 +233,11 @@ fn failure(mut error: EvalAltResult) -> Failure {
             format!("it makes a value that is {}", data::too_large())
         }
         EvalAltResult::ErrorRuntime(words, _) => words.to_string(),
+        EvalAltResult::ErrorFunctionNotFound(call, _) => {
+            let call = call.replacen("Eval (", "eval (", 1);
+            let call = call.replace("&str | ImmutableString | String", "string");
+            format!("there is no function {call}")
+        }
         _ => {
             error.set_position(Position::NONE);
             error.to_string()

@@ -1,7 +1,6 @@
 //! Arguments that are given, and remember which of them were asked for.
 
-use hence_functions::Script;
-use hence_model::function::{Arguments, Failure, Function};
+use hence_model::function::{Arguments, Failure};
 use hence_model::source::Location;
 use hence_model::value::Value;
 
@@ -40,10 +39,4 @@ impl Arguments for Given {
     fn text(&self, index: usize) -> String {
         format!("$argument{index}")
     }
-}
-
-/// What a file makes of values.
-pub fn call(text: &str, values: impl IntoIterator<Item = Value>) -> Result<Value, Failure> {
-    let script = Script::load(text).unwrap_or_else(|mistakes| panic!("{mistakes:?}\n{text}"));
-    script.call(&mut Given::new(values))
 }
