@@ -111,6 +111,17 @@ pub(crate) fn spend_on(value: &Dynamic) -> Answer<()> {
     spend_measured(data::bytes(value))
 }
 
+/// A copy of a value that the call has at hand, once it is paid for.
+pub(crate) fn copy(of: impl Fn(&Call) -> Option<&Dynamic>) -> Answer<Option<Dynamic>> {
+    match current(|call| of(call).map(data::bytes)) {
+        None => Ok(None),
+        Some(bytes) => {
+            spend_measured(bytes)?;
+            Ok(current(|call| of(call).cloned()))
+        }
+    }
+}
+
 /// Spends what it costs to read or copy a list.
 pub(crate) fn spend_on_list(list: &[Dynamic]) -> Answer<()> {
     spend_measured(data::list_bytes(list))

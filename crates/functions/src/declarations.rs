@@ -1,6 +1,7 @@
 //! What a file says about its function before it is ever called: its prototype, its constants, whether it
 //! can combine values.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use hence_model::function::{Mutation, Parameter, Passing, Types};
@@ -56,7 +57,6 @@ pub(crate) struct Declarations {
     pub ast: AST,
 }
 
-const PROTO: &str = "write `proto(…);`, with the types of the arguments, before `fn eval`";
 const TYPES: &str = "the types are ANYTYPE, UNDEF, BLOCK, LIST, SCALAR, BOOL, NUMBER and LITERAL, the flags \
                      NOEVAL and PLACED, combined with `|`";
 
@@ -70,21 +70,22 @@ pub(crate) fn read(text: &str) -> Result<Declarations, Vec<Mistake>> {
         .compile(text)
         .map_err(|error| vec![unreadable(error)])?;
     let mut reader = Reader::default();
-    ast.statements()
-        .iter()
-        .for_each(|stmt| reader.statement(stmt));
+    let statements = ast.statements().iter();
+    statements.for_each(|statement| reader.statement(statement));
+    if reader.proto.is_none() {
+        let help = "write `proto(…);`, with the types of the arguments, before `fn eval`";
+        let mistake = Mistake::new((1, 1), "the file has no prototype");
+        reader.mistakes.push(mistake.help(help));
+    }
     reader.functions(&ast);
     reader.expressions(&ast);
     let Reader {
         proto,
         commutative,
         constants,
-        mut mistakes,
         mutates,
+        mut mistakes,
     } = reader;
-    if proto.is_none() && mistakes.is_empty() {
-        mistakes.push(Mistake::new((1, 1), "the file has no prototype").help(PROTO));
-    }
     if !mistakes.is_empty() {
         mistakes.sort_by_key(|mistake| mistake.place);
         return Err(mistakes);
@@ -231,46 +232,44 @@ impl Reader {
         }
     }
 
-    /// There must be an `eval` that fits the prototype, and a `mutate` if they say so.
+    /// There must be an `eval` that fits the prototype, and a `mutate` if the file says so.
     fn functions(&mut self, ast: &AST) {
-        let mut evals = 0;
-        for (_, _, name, count, function) in ast.shared_lib().iter_script_fn_info() {
+        let mut seen = BTreeSet::new();
+        let functions = ast.shared_lib().iter_script_fn_info();
+        let mut functions: Vec<_> = functions.map(|(_, _, _, _, function)| function).collect();
+        functions.sort_by_key(|function| place(function.body.start_position()));
+        for function in functions {
             let at = place(function.body.start_position());
-            let wanted = match name {
-                EVAL => {
-                    evals += 1;
-                    match &self.proto {
-                        Some(parameters) => parameters.len(),
-                        None => continue,
-                    }
-                }
-                "mutate" => {
-                    self.mutates = true;
-                    2
-                }
-                _ => continue,
+            let (name, count) = (function.name.as_str(), function.params.len());
+            let wanted = self.proto.as_ref().map_or(count, Vec::len);
+            let mistake = match name {
+                // A use of the name without arguments would mean any of the two.
+                _ if !seen.insert(name) => Some((
+                    format!("a second function `{}`", written(name)),
+                    "give it another name",
+                )),
+                EVAL if count != wanted => Some((
+                    format!(
+                        "expected as many parameters of `eval` as types in the prototype, {wanted}, and it has {count}"
+                    ),
+                    "each type of the prototype is that of a parameter",
+                )),
+                "mutate" if count != 2 => Some((
+                    format!("expected two parameters of `mutate`, and it has {count}"),
+                    "write `fn mutate(highest, lower)`",
+                )),
+                _ => None,
             };
-            if count != wanted {
-                let mistake = match name {
-                    EVAL => Mistake::new(
-                        at,
-                        format!("expected {wanted} parameters of `eval`, and it has {count}"),
-                    )
-                    .help("`eval` has a parameter for each type of the prototype"),
-                    _ => Mistake::new(
-                        at,
-                        format!("expected 2 parameters of `mutate`, and it has {count}"),
-                    )
-                    .help("write `fn mutate(highest, lower)`"),
-                };
-                self.mistakes.push(mistake);
+            if let Some((message, help)) = mistake {
+                self.mistakes.push(Mistake::new(at, message).help(help));
             }
         }
-        if evals == 0 {
+        if !seen.contains(EVAL) {
             let help = "write `fn eval(…) { … }`, with a parameter for each type of the prototype";
             self.mistakes
                 .push(Mistake::new((1, 1), "the file has no function `eval`").help(help));
         }
+        self.mutates = seen.contains("mutate");
         if let (Some(at), false) = (self.commutative, self.mutates) {
             let help = "write `fn mutate(highest, lower) { … }`";
             self.mistakes
@@ -287,13 +286,13 @@ impl Reader {
         known.extend(ast.iter_functions().map(|function| function.name.into()));
         let mut unknown = Vec::new();
         ast.walk(&mut |path| {
-            if path.iter().filter(|node| is_call(node)).count() > OPERATORS {
+            let calls = path.iter().filter(|node| is_call(node)).count();
+            if calls == OPERATORS + 1 && path.last().is_some_and(is_call) {
                 let at = path.first().map_or((1, 1), |node| place(node.position()));
                 let message =
                     format!("more than {OPERATORS} operators or calls, each within another");
                 let help = "name a part of it: `let part = …;`";
                 self.mistakes.push(Mistake::new(at, message).help(help));
-                return false;
             }
             match path.last() {
                 Some(ASTNode::Stmt(Stmt::Share(captured))) => {
@@ -345,6 +344,14 @@ impl Reader {
             )
         });
         self.mistakes.extend(unknown);
+    }
+}
+
+/// The name of a function as it is written.
+fn written(name: &str) -> &str {
+    match name {
+        EVAL => "eval",
+        _ => name,
     }
 }
 

@@ -48,8 +48,8 @@ pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
         .set_max_string_size(TEXT)
         .set_max_array_size(ELEMENTS)
         .set_max_map_size(ELEMENTS);
-    // `this` would be copied without a count, `throw` and `catch` are a second way to refuse, and the
-    // others make functions out of text.
+    // `this` would be copied without a count, `throw` and `catch` are a second way to refuse, `Fn` and
+    // `curry` make functions that nobody wrote, and the others look outside.
     for symbol in [
         "this",
         "try",
@@ -86,9 +86,10 @@ pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
 
 /// The value of an argument. If nobody knows it yet, the script stops, and starts again when it is known.
 fn value(argument: &mut Argument) -> Answer<Dynamic> {
-    match call::current(|call| call.answers[argument.index].clone()) {
-        Some(value) => call::spend_on(&value).map(|()| value),
-        None => call::stop(Stop::Asks(argument.index)),
+    let index = argument.index;
+    match call::copy(|call| call.answers[index].as_ref())? {
+        Some(value) => Ok(value),
+        None => call::stop(Stop::Asks(index)),
     }
 }
 
@@ -105,14 +106,10 @@ fn watch(engine: &mut Engine) {
     engine.on_parse_token(|token, _, _| match token {
         Token::Reserved(word) if *word == "eval" => Token::Identifier(Box::new(EVAL.into())),
         // An integer that is too large would become a float.
-        Token::FloatConstant(number)
-            if number
-                .1
-                .bytes()
-                .all(|byte| matches!(byte, b'0'..=b'9' | b'_')) =>
-        {
+        Token::FloatConstant(number) if !number.1.contains(['.', 'e', 'E']) => {
             Token::LexError(Box::new(LexError::MalformedNumber(number.1.to_string())))
         }
+        // A character is a text like any other.
         Token::CharConstant(char) => Token::StringConstant(Box::new(char.to_string().into())),
         token => token,
     });
@@ -127,12 +124,8 @@ fn variable(name: &str, index: usize, context: &EvalContext) -> Answer<Option<Dy
         Some(index) => scope.iter_raw().nth(index).map(|(_, _, value)| value),
         None => scope.get(name),
     };
-    if let Some(value) = local {
-        return call::spend_on(value).map(|()| None);
+    match local {
+        Some(value) => call::spend_on(value).map(|()| None),
+        None => call::copy(|call| call.constants.get(name)),
     }
-    let constant = call::current(|call| call.constants.get(name).cloned());
-    if let Some(value) = &constant {
-        call::spend_on(value)?;
-    }
-    Ok(constant)
 }

@@ -1,7 +1,7 @@
 //! The functions that scripts can use: few, pure but for the obvious ones, and each paying before it
 //! works. What there is none of, such as the index of a text that does not occur, is `()`.
 
-use std::collections::BTreeSet;
+use std::cmp::Ordering;
 use std::ops::{Range, RangeInclusive};
 
 use rhai::{
@@ -73,6 +73,26 @@ fn operators(engine: &mut Engine) {
         equal_maps(a, b).map(|equal| !equal)
     });
 
+    // Rhai takes floats for equal that are nearly so.
+    for (name, holds) in [
+        ("==", Ordering::is_eq as fn(Ordering) -> bool),
+        ("!=", Ordering::is_ne),
+        ("<", Ordering::is_lt),
+        ("<=", Ordering::is_le),
+        (">", Ordering::is_gt),
+        (">=", Ordering::is_ge),
+    ] {
+        use Number::{Float, Integer};
+        pure(engine, name, move |a: f64, b: f64| {
+            holds(Float(a).compare(Float(b)))
+        });
+        pure(engine, name, move |a: i64, b: f64| {
+            holds(Integer(a).compare(Float(b)))
+        });
+        pure(engine, name, move |a: f64, b: i64| {
+            holds(Float(a).compare(Integer(b)))
+        });
+    }
     pure(engine, "**", power);
     pure(engine, "**", |a: i64, b: f64| power(a as f64, b));
     pure(engine, "**", |a: f64, b: i64| power(a, b as f64));
@@ -259,11 +279,13 @@ fn lists(engine: &mut Engine) {
     });
     pure(engine, "unique", |list: &mut Array| -> Answer<Array> {
         spend_on_order(list)?;
-        let mut seen = BTreeSet::new();
-        Ok(list
-            .iter()
-            .filter(|one| seen.insert(Ordered(one)))
-            .cloned()
+        let mut indices: Vec<usize> = (0..list.len()).collect();
+        indices.sort_by(|&a, &b| compare(&list[a], &list[b]));
+        indices.dedup_by(|a, b| compare(&list[*a], &list[*b]).is_eq());
+        indices.sort_unstable();
+        Ok(indices
+            .into_iter()
+            .map(|index| list[index].clone())
             .collect())
     });
     pure(
@@ -326,29 +348,6 @@ fn spend_on_order(list: &[Dynamic]) -> Answer<()> {
     }
     Ok(())
 }
-
-/// A value that is compared as [`compare`] does.
-struct Ordered<'a>(&'a Dynamic);
-
-impl Ord for Ordered<'_> {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        compare(self.0, other.0)
-    }
-}
-
-impl PartialOrd for Ordered<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Ordered<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Ordered<'_> {}
 
 /// Functions over lists that call a function, also with one more argument that is passed on: a closure
 /// cannot use the variables around it.

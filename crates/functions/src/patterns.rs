@@ -10,11 +10,8 @@ use crate::library::pure;
 const PATTERNS: usize = 16;
 /// How many groups a pattern may have: each makes every step dearer.
 const GROUPS: usize = 16;
-/// The sizes of programs that are tried, in bytes, and what a pattern of that size costs for each
-/// [`STRETCH`] of text.
-const SIZES: [(usize, u64); 3] = [(8 << 10, 1), (32 << 10, 4), (128 << 10, 16)];
-/// The bytes of text that a small program reads at the cost of one operation, at worst.
-const STRETCH: usize = 1;
+/// The sizes of programs that are tried, in bytes, and what each byte of text costs then, at worst.
+const SIZES: [(usize, u64); 4] = [(2 << 10, 1), (8 << 10, 4), (32 << 10, 16), (128 << 10, 64)];
 /// What it costs to make a pattern.
 const MAKING: u64 = 1_000;
 
@@ -42,7 +39,7 @@ fn with(
     search: impl Fn(&Regex) -> Dynamic,
 ) -> Answer<Dynamic> {
     let (regex, dearness) = find(pattern)?;
-    call::spend((text.len() / STRETCH + 1) as u64 * dearness)?;
+    call::spend(text.len() as u64 * dearness)?;
     Ok(search(&regex))
 }
 

@@ -75,15 +75,19 @@ fn a_file_must_declare_its_function() {
         format!("{}:{}: {}", first.place.0, first.place.1, first.message)
     };
     let expected = [
-        ("", "1:1: the file has no function `eval`"),
+        ("", "1:1: the file has no prototype"),
         ("fn eval() { }", "1:1: the file has no prototype"),
         (
             "proto(NUMBER);\nfn eval() { }",
-            "2:11: expected 1 parameters of `eval`, and it has 0",
+            "2:11: expected as many parameters of `eval` as types in the prototype, 1, and it has 0",
         ),
         (
             "proto();\nproto();\nfn eval() { }",
             "2:1: a second prototype",
+        ),
+        (
+            "proto();\nfn eval() { }\nfn eval(a) { }",
+            "3:12: a second function `eval`",
         ),
         ("proto(TEXT); fn eval(a) { }", "1:7: expected a type"),
         ("proto(1); fn eval(a) { }", "1:7: expected a type"),
@@ -97,7 +101,7 @@ fn a_file_must_declare_its_function() {
         ),
         (
             "proto();\nfn eval() { }\nfn mutate(all) { }",
-            "3:16: expected 2 parameters of `mutate`, and it has 1",
+            "3:16: expected two parameters of `mutate`, and it has 1",
         ),
         (
             "proto();\nlet x = 1;\nfn eval() { }",
@@ -120,6 +124,7 @@ fn a_file_must_declare_its_function() {
     for (text, mistake) in expected {
         assert_eq!(first(text), mistake, "{text}");
     }
+    assert_eq!(mistakes("").len(), 2);
     assert_eq!(mistakes("proto(A, B); x(); fn eval(a, b) { c }").len(), 4);
 }
 
@@ -353,6 +358,10 @@ fn the_library_does_what_its_names_say() {
             Value::Bool(true),
         ),
         ("[1, [2]] == [1, [2.0]] && [1] != [2]", Value::Bool(true)),
+        (
+            "[0.1 + 0.2 == 0.3, 9007199254740993 > 9007199254740992.0, 1 == 1.0]",
+            list([false, true, true].map(Value::Bool)),
+        ),
         ("#{}.missing ?? \"none\"", text("none")),
         (
             "[parse_int(\"12\"), parse_int(\"x\"), parse_float(\"1.5\")]",

@@ -98,6 +98,8 @@ const BODIES: &[&str] = &[
     "let s = \"a\"; for i in 0..17 { s += s; } loop { s.matches(\"(a|aa)+$\"); }",
     "let s = \"ab\"; for i in 0..16 { s += s; } loop { s.matches(\"(a|b)*a(a|b){12}c\"); }",
     "let s = \"ab\"; for i in 0..16 { s += s; } loop { s.capture(\"((a|b)*)(a)((a|b){60})c\"); }",
+    "let s = \"ab\"; for i in 0..16 { s += s; } loop { s.matches(\"[ab]*a[ab]{100}c\"); }",
+    "let s = \"ab\"; for i in 0..16 { s += s; } loop { s.capture(\"(a?){25}c\"); }",
     "let s = \"aé\"; for i in 0..16 { s += s; } loop { s.matches(\"\\\\w{20}\\\\d\"); }",
     "\"a\".matches(\"((a{100}){100}){100}\")",
     "\"a\".matches(\"\\\\w{1000}\")",
