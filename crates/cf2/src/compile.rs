@@ -29,10 +29,22 @@ pub struct Options {
     pub facts: Option<String>,
     /// Whether private resources are part of the output.
     pub show_private: bool,
-    /// Whether to warn of resources that are defined twice in a file.
-    pub warn_duplicates: bool,
+    /// What to do about resources that are defined twice in a file.
+    pub duplicates: Lint,
     /// Whether to write down each step of the evaluation.
     pub trace: bool,
+}
+
+/// What to do about something that may be meant, and may not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lint {
+    /// Nothing.
+    #[default]
+    Allow,
+    /// Warn.
+    Warn,
+    /// Refuse.
+    Deny,
 }
 
 /// A compiled configuration.

@@ -10,6 +10,7 @@ use hence_model::source::Span;
 use hence_model::symbol::Symbol;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::compile::Lint;
 use crate::datum::{
     BlockId, Contribution, Entry, EntryId, FileKey, Form, Home, Part, Parts, Ranking, Says,
     ScopeId, Source, Stage, State,
@@ -243,8 +244,10 @@ impl Evaluator<'_> {
             let entry = self.new_entry(block, before.name, Says::One(first));
             return self.contribute(block, entry, first, says);
         }
-        if let (true, Says::One(first)) = (self.options.warn_duplicates, before.says) {
-            self.warn_of_duplicate(first, says);
+        if let Says::One(first) = before.says
+            && self.options.duplicates != Lint::Allow
+        {
+            self.mind_duplicate(first, says);
         }
         let next = self.contributions.len() as u32;
         let says = match self.entry(known).says {
@@ -263,7 +266,7 @@ impl Evaluator<'_> {
         known
     }
 
-    fn warn_of_duplicate(&mut self, first: Contribution, second: Contribution) {
+    fn mind_duplicate(&mut self, first: Contribution, second: Contribution) {
         let (Source::Statement(one), Source::Statement(other)) = (first.source, second.source)
         else {
             return;
@@ -278,7 +281,11 @@ impl Evaluator<'_> {
             return;
         }
         let message = format!("`{}` is defined twice in this file", self.name(one.name));
-        let diagnostic = Diagnostic::warning(DUPLICATE, message)
+        let diagnostic = match self.options.duplicates {
+            Lint::Deny => Diagnostic::error(DUPLICATE, message),
+            _ => Diagnostic::warning(DUPLICATE, message),
+        };
+        let diagnostic = diagnostic
             .at(self.name_span(other))
             .label(self.name_span(one), "the first definition");
         self.unit.report(diagnostic);

@@ -116,6 +116,11 @@ impl<'w> Console<'w> {
         Disk::new(self.world.directory.clone(), limit)
     }
 
+    /// A variable of the environment.
+    pub fn variable(&self, name: &str) -> Option<String> {
+        (self.world.variable)(name)
+    }
+
     /// A path that was given, as the process sees it.
     pub fn path(&self, name: &str) -> PathBuf {
         self.world.directory.join(name)

@@ -7,9 +7,8 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use hence_cf2::World;
-use hence_cf2::world::Signed;
+use hence_cf2::world::{Custom, Fault, Signed};
 use hence_kdbx::{Group, Member};
-use hence_model::function::Function;
 use hence_model::source::{Files, ReadError};
 use hence_model::value::{Map, Value};
 
@@ -28,8 +27,8 @@ pub struct Outside {
     known_functions: Mutex<HashMap<String, Option<Known>>>,
 }
 
-/// A function of the user, or what is wrong with it.
-type Known = Result<Arc<dyn Function>, String>;
+/// A function of the user, or why it cannot be read.
+type Known = Result<Arc<Custom>, String>;
 
 /// Where the passwords of databases come from.
 #[derive(Clone, Debug, Default)]
@@ -116,10 +115,7 @@ impl Outside {
             let path = format!("{}/{name}.rhai", directory.trim_end_matches('/'));
             let mut text = String::new();
             return Some(match self.disk.read(&path, &mut text) {
-                Ok(()) => match hence_functions::Script::load(&path, &text) {
-                    Ok(script) => Ok(Arc::new(script)),
-                    Err(mistake) => Err(mistake.to_string()),
-                },
+                Ok(()) => Ok(Arc::new(custom(path, text))),
                 Err(ReadError::Missing) => continue,
                 Err(error) => Err(format!("`{path}` cannot be read: {error}")),
             });
@@ -161,6 +157,26 @@ impl World for Outside {
         let function = self.load_function(name);
         known.insert(name.to_owned(), function.clone());
         function
+    }
+}
+
+/// A function as it is written in a file.
+fn custom(path: String, text: String) -> Custom {
+    let function = match hence_functions::Script::load(&text) {
+        Ok(script) => Ok(Box::new(script) as _),
+        Err(mistakes) => {
+            let faults = mistakes.into_iter().map(|mistake| Fault {
+                message: mistake.message,
+                help: mistake.help,
+                place: mistake.place,
+            });
+            Err(faults.collect())
+        }
+    };
+    Custom {
+        path,
+        text,
+        function,
     }
 }
 

@@ -264,6 +264,7 @@ fn run(directory: &Path, words: &[&str]) -> Answer {
         stderr: writer(Stream::Words),
         attended: false,
         colour: false,
+        variable: |_| None,
     };
     let exit = hence::run(words.iter().map(OsString::from), &mut world);
     drop(world);

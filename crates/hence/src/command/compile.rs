@@ -100,11 +100,10 @@ impl Compile {
     }
 
     fn file(&self, console: &mut Console<'_>, file: &str, out: Option<&str>) -> Result<Exit, Stop> {
-        let disk = self.source.disk(console);
-        let compiled = self.source.compile(&disk, file)?;
-        console.show(&compiled.unit().sources, &compiled.unit().diagnostics);
+        let outside = self.source.outside(console);
+        let compiled = self.source.compile(console, &outside, file)?;
         if !compiled.is_good() {
-            return Ok(disk.blame());
+            return Ok(outside.blame());
         }
         match out {
             None => self.print(&compiled, console.data())?,

@@ -48,16 +48,16 @@ impl Parse {
         let Format::Json = self.format;
         self.source.language(&self.file)?;
         let options = self.source.smartfrog();
-        let disk = self.source.disk(console);
+        let outside = self.source.outside(console);
         let mut unit = Unit::with_limits(options.limits);
-        let file = match unit.load(&disk, &self.file) {
+        let file = match unit.load(&outside, &self.file) {
             Ok(file) => file,
             Err(diagnostic) => {
                 console.show(&unit.sources, &[*diagnostic]);
-                return Ok(disk.blame());
+                return Ok(outside.blame());
             }
         };
-        let body = tree::read(&mut unit, &disk, file, options.semantics.dialect());
+        let body = tree::read(&mut unit, &outside, file, options.semantics.dialect());
         console.show(&unit.sources, &unit.diagnostics);
         let json = match self.pretty {
             true => Json::pretty(console.data()),
@@ -74,7 +74,7 @@ impl Parse {
         std::mem::forget(body);
         written?;
         Ok(match unit.has_errors() {
-            true => disk.blame(),
+            true => outside.blame(),
             false => Exit::Done,
         })
     }
