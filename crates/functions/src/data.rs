@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::fmt::Write;
 
 use hence_model::function::Failure;
-use hence_model::value::{Map, Value};
+use hence_model::value::{Event, Map, Value};
 use rhai::{Dynamic, FnPtr};
 
 use crate::engine::Argument;
@@ -95,6 +95,9 @@ pub(crate) fn compare(a: &Dynamic, b: &Dynamic) -> Ordering {
     }
     if let (Ok(a), Ok(b)) = (a.as_map_ref(), b.as_map_ref()) {
         return compare_maps(&a, &b);
+    }
+    if let (Some(a), Some(b)) = (a.read_lock::<Argument>(), b.read_lock::<Argument>()) {
+        return a.index.cmp(&b.index);
     }
     match (a.as_immutable_string_ref(), b.as_immutable_string_ref()) {
         (Ok(a), Ok(b)) => a.cmp(&b),
@@ -214,17 +217,27 @@ fn write_text(out: &mut String, value: &Dynamic, quoted: bool) {
 
 /// A value of a configuration as a script sees it, or why it cannot.
 pub(crate) fn from_value(value: &Value) -> Result<Dynamic, String> {
-    Reading::default().read(value, DEPTH)
+    Size::default().read(value, DEPTH)
 }
 
-/// Counts while it reads, so that a value is not copied first and found too large then.
+/// The size of what is read or made, counted on the way: nothing is copied first and found too large
+/// then.
 #[derive(Default)]
-struct Reading {
+struct Size {
     elements: usize,
     text: usize,
 }
 
-impl Reading {
+impl Size {
+    fn add(&mut self, elements: usize, text: &str) -> Result<(), String> {
+        self.elements += elements;
+        self.text += text.len();
+        if self.elements > ELEMENTS || self.text > TEXT {
+            return Err(too_large());
+        }
+        Ok(())
+    }
+
     fn read(&mut self, value: &Value, depth: usize) -> Result<Dynamic, String> {
         Ok(match value {
             Value::Null => Dynamic::UNIT,
@@ -232,35 +245,26 @@ impl Reading {
             Value::Integer(integer) => (*integer).into(),
             Value::Float(float) => (*float).into(),
             Value::Text(text) | Value::Reference(text) => {
-                self.count(0, text)?;
+                self.add(0, text)?;
                 text.as_str().into()
             }
             Value::List(list) => {
                 let depth = depth.checked_sub(1).ok_or_else(too_deep)?;
-                self.count(list.as_slice().len(), "")?;
+                self.add(list.as_slice().len(), "")?;
                 let elements = list.as_slice().iter().map(|value| self.read(value, depth));
                 Dynamic::from_array(elements.collect::<Result<_, _>>()?)
             }
             Value::Map(map) => {
                 let depth = depth.checked_sub(1).ok_or_else(too_deep)?;
-                self.count(map.len(), "")?;
+                self.add(map.len(), "")?;
                 let mut entries = rhai::Map::new();
                 for (key, value) in map.iter() {
-                    self.count(0, key)?;
+                    self.add(0, key)?;
                     entries.insert(key.into(), self.read(value, depth)?);
                 }
                 Dynamic::from_map(entries)
             }
         })
-    }
-
-    fn count(&mut self, elements: usize, text: &str) -> Result<(), String> {
-        self.elements += elements;
-        self.text += text.len();
-        if self.elements > ELEMENTS || self.text > TEXT {
-            return Err(too_large());
-        }
-        Ok(())
     }
 }
 
@@ -270,44 +274,59 @@ pub(crate) fn to_value(
     result: &Dynamic,
     value_of: &mut dyn FnMut(usize) -> Result<Value, Failure>,
 ) -> Result<Value, Failure> {
-    to_value_within(result, DEPTH, value_of)
-}
-
-fn to_value_within(
-    result: &Dynamic,
-    depth: usize,
-    value_of: &mut dyn FnMut(usize) -> Result<Value, Failure>,
-) -> Result<Value, Failure> {
-    if let Ok(list) = result.as_array_ref() {
-        let depth = depth.checked_sub(1).ok_or_else(|| broken(too_deep()))?;
-        let elements = list.iter();
-        let elements = elements.map(|element| to_value_within(element, depth, value_of));
-        return Ok(Value::List(elements.collect::<Result<Vec<_>, _>>()?.into()));
-    }
-    if let Ok(entries) = result.as_map_ref() {
-        let depth = depth.checked_sub(1).ok_or_else(|| broken(too_deep()))?;
-        let mut map = Map::default();
-        for (key, element) in entries.iter() {
-            map.insert(key.to_string(), to_value_within(element, depth, value_of)?);
-        }
-        return Ok(Value::Map(map));
-    }
     if let Some(argument) = result.read_lock::<Argument>() {
         return value_of(argument.index);
     }
-    if let Some(number) = Number::of(result) {
-        return match number {
-            Number::Integer(integer) => Ok(Value::Integer(integer)),
-            Number::Float(float) if float.is_finite() => Ok(Value::Float(float)),
-            Number::Float(float) => Err(broken(format!("the result {float} is no number"))),
-        };
-    }
-    match () {
-        _ if result.is_unit() => Ok(Value::Null),
-        _ if result.is_bool() => Ok(Value::Bool(result.as_bool() == Ok(true))),
-        _ if result.is_string() || result.is_char() => Ok(Value::Text(result.to_string())),
-        _ if result.is_fnptr() => Err(broken("the result is a function, not a value".into())),
-        _ => Err(broken("the result is a range, not a value".into())),
+    let size = Size::default();
+    Making { value_of, size }.make(result, DEPTH)
+}
+
+/// Makes a value. One object can stand for a large argument, so these are counted.
+struct Making<'a> {
+    value_of: &'a mut dyn FnMut(usize) -> Result<Value, Failure>,
+    size: Size,
+}
+
+impl Making<'_> {
+    fn make(&mut self, result: &Dynamic, depth: usize) -> Result<Value, Failure> {
+        if let Ok(list) = result.as_array_ref() {
+            let depth = depth.checked_sub(1).ok_or_else(|| broken(too_deep()))?;
+            let elements = list.iter().map(|element| self.make(element, depth));
+            return Ok(Value::List(elements.collect::<Result<Vec<_>, _>>()?.into()));
+        }
+        if let Ok(entries) = result.as_map_ref() {
+            let depth = depth.checked_sub(1).ok_or_else(|| broken(too_deep()))?;
+            let mut map = Map::default();
+            for (key, element) in entries.iter() {
+                map.insert(key.to_string(), self.make(element, depth)?);
+            }
+            return Ok(Value::Map(map));
+        }
+        if let Some(argument) = result.read_lock::<Argument>() {
+            let value = (self.value_of)(argument.index)?;
+            for event in value.events() {
+                let text = match event {
+                    Event::Text(text) | Event::Reference(text) | Event::Key(text) => text,
+                    _ => "",
+                };
+                self.size.add(1, text).map_err(broken)?;
+            }
+            return Ok(value);
+        }
+        if let Some(number) = Number::of(result) {
+            return match number {
+                Number::Integer(integer) => Ok(Value::Integer(integer)),
+                Number::Float(float) if float.is_finite() => Ok(Value::Float(float)),
+                Number::Float(float) => Err(broken(format!("the result {float} is no number"))),
+            };
+        }
+        match () {
+            _ if result.is_unit() => Ok(Value::Null),
+            _ if result.is_bool() => Ok(Value::Bool(result.as_bool() == Ok(true))),
+            _ if result.is_string() || result.is_char() => Ok(Value::Text(result.to_string())),
+            _ if result.is_fnptr() => Err(broken("the result is a function, not a value".into())),
+            _ => Err(broken("the result is a range, not a value".into())),
+        }
     }
 }
 

@@ -133,7 +133,7 @@ fn equal_maps(a: &mut Map, b: Map) -> Answer<bool> {
 
 /// A power by multiplication alone, because the machine's own differs from machine to machine.
 fn power(base: f64, exponent: f64) -> Answer<f64> {
-    if exponent.fract() != 0.0 || exponent.abs() > 1e6 {
+    if exponent.fract() != 0.0 {
         return Err("the exponent must be a whole number".into());
     }
     let (mut result, mut square) = (1.0, base);
@@ -189,11 +189,11 @@ fn texts(engine: &mut Engine) {
     pure(engine, "split", split);
     pure(engine, "chars", |text: &str| split(text, ""));
     pure(engine, "parse_int", |text: &str| {
-        search(text, |text| parsed::<i64>(text.parse().ok()))
+        search(text, |text| or_undefined::<i64>(text.parse().ok()))
     });
     pure(engine, "parse_float", |text: &str| {
         search(text, |text| {
-            parsed(text.parse::<f64>().ok().filter(|float| float.is_finite()))
+            or_undefined(text.parse::<f64>().ok().filter(|float| float.is_finite()))
         })
     });
 }
@@ -204,8 +204,8 @@ fn search<T>(text: &str, look: impl FnOnce(&str) -> T) -> Answer<T> {
     Ok(look(text))
 }
 
-fn parsed<T: Into<Dynamic>>(number: Option<T>) -> Dynamic {
-    number.map_or(Dynamic::UNIT, Into::into)
+fn or_undefined<T: Into<Dynamic>>(value: Option<T>) -> Dynamic {
+    value.map_or(Dynamic::UNIT, Into::into)
 }
 
 fn text(value: &Dynamic) -> Answer<String> {
@@ -246,7 +246,7 @@ fn lists(engine: &mut Engine) {
         position(list, &one).map(|at| at.is_some())
     });
     pure(engine, "index_of", |list: &mut Array, one: Dynamic| {
-        position(list, &one).map(parsed)
+        position(list, &one).map(or_undefined)
     });
     engine.register_fn("push", |list: &mut Array, one: Dynamic| list.push(one));
     engine.register_fn("pop", |list: &mut Array| {

@@ -66,7 +66,6 @@ fn make(pattern: &str) -> Answer<(Regex, u64)> {
         let regex = RegexBuilder::new(pattern)
             .size_limit(size)
             .nest_limit(32)
-            .dfa_size_limit(1 << 20)
             .build();
         match regex {
             Ok(regex) if regex.captures_len() > GROUPS + 1 => {

@@ -62,8 +62,11 @@ impl Script {
                 (None, Ok(result)) => {
                     return data::to_value(&result, ask).map_err(|failure| body.place(failure));
                 }
-                (_, Err(error)) => return Err(body.place(failure(*error))),
-                (Some(Stop::Spent), Ok(_)) => return Err(body.place(spent())),
+                (Some(Stop::Spent), Ok(_)) => return Err(body.place(data::broken(spent()))),
+                (_, Err(error)) => {
+                    let (message, place) = explain(*error);
+                    return Err(body.place(Failure::Broken { message, place }));
+                }
             }
         }
     }
@@ -197,17 +200,14 @@ fn evaluate(
         let at = declarations::place(statement.position());
         let one = AST::new([statement], ast.shared_lib().clone());
         let (result, stop) = call.run(|| ENGINE.eval_ast_with_scope::<Dynamic>(&mut scope, &one));
-        match (stop, result) {
-            (Some(Stop::Refuses(words)), _) => return Err(Mistake::new(at, words)),
-            (_, Err(error)) => {
-                return Err(match failure(*error) {
-                    Failure::Broken { message, place } => {
-                        Mistake::new(place.unwrap_or(at), message)
-                    }
-                    _ => unreachable!("an error of a script is a broken script"),
-                });
-            }
-            _ => {}
+        let trouble = match (stop, result) {
+            (None, Ok(_)) => None,
+            (Some(Stop::Refuses(words)), _) => Some((words, None)),
+            (Some(_), Ok(_)) => Some((spent(), None)),
+            (_, Err(error)) => Some(explain(*error)),
+        };
+        if let Some((message, place)) = trouble {
+            return Err(Mistake::new(place.unwrap_or(at), message));
         }
         let value = scope.get(&name).cloned().unwrap_or_default();
         Arc::make_mut(&mut call.constants).insert(name, value);
@@ -216,7 +216,7 @@ fn evaluate(
 }
 
 /// An error of Rhai in our words, with the innermost place that is known.
-fn failure(mut error: EvalAltResult) -> Failure {
+fn explain(mut error: EvalAltResult) -> (String, Option<(u32, u32)>) {
     let mut position = error.position();
     while let EvalAltResult::ErrorInFunctionCall(_, _, inner, _) = error {
         error = *inner;
@@ -225,7 +225,7 @@ fn failure(mut error: EvalAltResult) -> Failure {
         }
     }
     let message = match &error {
-        EvalAltResult::ErrorTerminated(..) => return at(spent(), position),
+        EvalAltResult::ErrorTerminated(..) => spent(),
         EvalAltResult::ErrorStackOverflow(_) => {
             format!("its functions call each other more than {CALLS} deep")
         }
@@ -243,19 +243,10 @@ fn failure(mut error: EvalAltResult) -> Failure {
             error.to_string()
         }
     };
-    at(data::broken(message), position)
+    let place = (!position.is_none()).then(|| declarations::place(position));
+    (message, place)
 }
 
-fn spent() -> Failure {
-    data::broken(format!("it takes more than {FUEL} steps"))
-}
-
-fn at(failure: Failure, position: Position) -> Failure {
-    match failure {
-        Failure::Broken { message, .. } if !position.is_none() => Failure::Broken {
-            message,
-            place: Some(declarations::place(position)),
-        },
-        other => other,
-    }
+fn spent() -> String {
+    format!("it takes more than {FUEL} steps")
 }

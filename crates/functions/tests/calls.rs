@@ -4,7 +4,8 @@ mod given;
 
 use given::Given;
 use hence_functions::{Mistake, Script};
-use hence_model::function::{Failure, Function, Mutation, Passing, Types};
+use hence_model::function::{Arguments, Failure, Function, Mutation, Passing, Types};
+use hence_model::source::Location;
 use hence_model::value::Value;
 
 /// What a file makes of values.
@@ -406,4 +407,52 @@ fn the_library_does_what_its_names_say() {
     for (expression, value) in expected {
         assert_eq!(value_of(expression), Ok(value), "{expression}");
     }
+}
+
+#[test]
+fn threads_share_a_script() {
+    let text =
+        "proto(NUMBER | NOEVAL); fn eval(n) { let s = 0; for i in 0..n.value() { s += i; } s }";
+    let script = &Script::load(text).ok().unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..4_i64 {
+            scope.spawn(move || {
+                for n in 0..200 + thread {
+                    let sum = script.call(&mut Given::new([Value::Integer(n)]));
+                    assert_eq!(sum, Ok(Value::Integer(n * (n - 1) / 2)));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn an_argument_may_be_a_call_of_another_script() {
+    /// An argument whose value is what another call comes to.
+    struct Nested<'a>(&'a Script, u32);
+
+    impl Arguments for Nested<'_> {
+        fn count(&self) -> usize {
+            1
+        }
+
+        fn value(&mut self, _: usize) -> Result<Value, Failure> {
+            match self.1 {
+                0 => Ok(Value::Integer(0)),
+                levels => self.0.call(&mut Nested(self.0, levels - 1)),
+            }
+        }
+
+        fn place(&self, index: usize) -> Location {
+            Given::new([]).place(index)
+        }
+
+        fn text(&self, index: usize) -> String {
+            Given::new([]).text(index)
+        }
+    }
+
+    let text = "proto(NUMBER | NOEVAL); fn eval(n) { let before = 1; before + n.value() }";
+    let script = Script::load(text).ok().unwrap();
+    assert_eq!(script.call(&mut Nested(&script, 9)), Ok(Value::Integer(10)));
 }

@@ -450,6 +450,23 @@ fn long_and_deep_files_are_refused() {
 }
 
 #[test]
+fn a_result_does_not_grow_by_handing_arguments_on() {
+    for passing in ["NOEVAL", "PLACED"] {
+        let text = format!(
+            "proto(LIST | {passing});
+             fn eval(list) {{ let all = [list]; for i in 0..13 {{ all += all; }} all }}"
+        );
+        let script = Script::load(&text).ok().unwrap();
+        let mut given = Given::new([Value::List(vec![Value::Null; 5_000].into())]);
+        assert!(matches!(
+            script.call(&mut given),
+            Err(Failure::Broken { .. })
+        ));
+        assert!(given.asked.len() < 5);
+    }
+}
+
+#[test]
 fn nothing_panics() {
     on_a_small_stack(|| {
         for body in ODD {

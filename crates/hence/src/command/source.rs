@@ -55,8 +55,8 @@ pub struct SourceOptions {
 #[derive(Args, Clone, Debug)]
 pub struct Cf2Options {
     /// Directories in which imported files are searched [env: CF2PATH]
-    #[arg(long, value_name = "DIR:…")]
-    path: Option<String>,
+    #[arg(long = "path", value_name = "DIR:…")]
+    search: Option<String>,
     /// The directory of a project, for `import('NAME:file')`; without a name, of the current one
     /// [env: CF2PROJECTS, separated by `:`]
     #[arg(long, value_name = "[NAME=]DIR")]
@@ -152,7 +152,7 @@ impl SourceOptions {
     /// The options of the CF2 compiler.
     pub fn cf2(&self, console: &Console<'_>) -> hence_cf2::Options {
         let cf2 = &self.cf2;
-        let path = cf2.path.clone().or_else(|| console.variable("CF2PATH"));
+        let path = cf2.search.clone().or_else(|| console.variable("CF2PATH"));
         let mut projects: Vec<(String, String)> = Vec::new();
         let from_environment = console.variable("CF2PROJECTS").unwrap_or_default();
         for project in cf2.project.iter().cloned().chain(directories(&from_environment)) {
