@@ -1,15 +1,16 @@
 //! From a file to a configuration.
 
+use hence_model::cell::Mark;
 use hence_model::diagnostic::Diagnostic;
-use hence_model::source::{FileId, Span};
+use hence_model::source::Span;
 use hence_model::unit::{Limits, OUTPUT_TOO_LARGE, TOO_DEEP, Unit};
 use hence_model::value::{Event, Sink};
 
 use crate::datum::{
-    BlockId, Datum, EntryId, Form, Home, ListId, Part, Parts, Ranking, Scope, Size, State,
+    BlockId, Datum, EntryId, FileKey, Form, Home, ListId, Part, Parts, Ranking, Scope, Size, State,
 };
 use crate::evaluate::{Evaluated, Evaluator, Stop, UNDEFINED};
-use crate::parser::parse;
+use crate::syntax::BodyId;
 use crate::world::World;
 
 /// How to compile.
@@ -60,61 +61,156 @@ const STACK_OF_LEVEL: usize = 12 << 10;
 
 /// Compiles a file and all that it imports.
 pub fn compile_file<'w>(world: &'w dyn World, name: &str, options: &Options) -> Compiled<'w> {
-    let mut unit = Unit::with_limits(options.limits);
-    // Evaluation goes as deep as the limit says: it gets a stack for that.
-    let levels = (options.limits.depth as usize).min(1 << 17);
-    let stack = (levels * STACK_OF_LEVEL).max(8 << 20);
-    std::thread::scope(|scope| {
-        let builder = std::thread::Builder::new().stack_size(stack);
-        let compile = move || match unit.load(world, name) {
-            Ok(file) => compile(unit, world, file, options.clone()),
-            Err(diagnostic) => {
-                unit.report(*diagnostic);
-                Compiled {
-                    evaluator: Evaluator::new(unit, world, options.clone()),
-                    root: None,
-                }
-            }
+    on_stack(options.limits, || {
+        let mut evaluator = Evaluator::new(
+            Unit::with_limits(options.limits),
+            world,
+            options.clone(),
+        );
+        let root = match evaluator.read(name) {
+            Ok((file, body)) => evaluator.compile(file, body),
+            Err(_) => None,
         };
-        let thread = builder.spawn_scoped(scope, compile);
-        let compiled = thread.expect("a thread can be started").join();
-        compiled.expect("the compiler does not panic")
+        Compiled { evaluator, root }
     })
 }
 
-fn compile(unit: Unit, world: &dyn World, file: FileId, options: Options) -> Compiled<'_> {
-    let mut evaluator = Evaluator::new(unit, world, options);
-    let body = parse(&mut evaluator.unit, &mut evaluator.tree, file);
-    let key = evaluator
-        .imports
-        .add(evaluator.unit.sources.name(file), body);
-    if evaluator.unit.has_errors() {
-        return Compiled {
-            evaluator,
-            root: None,
+/// Runs something with a stack for evaluation that goes as deep as the limit says.
+pub fn on_stack<T: Send>(limits: Limits, run: impl FnOnce() -> T + Send) -> T {
+    let levels = (limits.depth as usize).min(1 << 17);
+    let stack = (levels * STACK_OF_LEVEL).max(8 << 20);
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().stack_size(stack);
+        let thread = builder.spawn_scoped(scope, run);
+        let result = thread.expect("a thread can be started").join();
+        result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// Many files that are compiled on their own, and import the same ones. Each file is read and parsed once.
+pub struct Batch<'w> {
+    base: Evaluator<'w>,
+    entries: Vec<Entry>,
+}
+
+/// A file of a batch: its syntax, or why it cannot be read.
+type Entry = Result<(FileKey, BodyId), Vec<Diagnostic>>;
+
+impl<'w> Batch<'w> {
+    /// Reads files and what they import, as far as that is written out. Those that do not fit into the limit
+    /// of sources are left for another batch: see [`Batch::count`].
+    pub fn read<'n>(
+        world: &'w dyn World,
+        names: impl Iterator<Item = &'n str>,
+        options: &Options,
+    ) -> Self {
+        let unit = Unit::with_limits(options.limits);
+        let mut base = Evaluator::new(unit, world, options.clone());
+        let mut entries = Vec::new();
+        for name in names {
+            let files = base.imports.count();
+            let read = base.read(name);
+            let mistakes = std::mem::take(&mut base.unit.diagnostics);
+            let is_full = |one: &Diagnostic| one.code == hence_model::unit::TOO_LARGE;
+            if !entries.is_empty() && mistakes.iter().any(is_full) {
+                break;
+            }
+            entries.push(read.map_err(|_| mistakes));
+            base.read_ahead(files);
+        }
+        Self { base, entries }
+    }
+
+    /// How many files were read.
+    pub fn count(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Somebody who compiles files of the batch, one after another.
+    pub fn worker(&self) -> Worker<'w, '_> {
+        let evaluator = self.base.fork();
+        Worker {
+            entries: &self.entries,
+            files: evaluator.imports.count(),
+            literals: evaluator.unit.literals.mark(),
+            evaluator: Some(evaluator),
+        }
+    }
+}
+
+/// Compiles files of a batch. To be used with a stack for it: see [`on_stack`].
+pub struct Worker<'w, 'b> {
+    entries: &'b [Entry],
+    /// How many files were read when the literals were marked.
+    files: usize,
+    literals: Mark,
+    /// Not here while somebody has the result.
+    evaluator: Option<Evaluator<'w>>,
+}
+
+impl<'w> Worker<'w, '_> {
+    /// Compiles a file, by its number. Give the result back to compile the next.
+    pub fn compile(&mut self, number: usize) -> Compiled<'w> {
+        let evaluator = self.evaluator.take();
+        let mut evaluator = evaluator.expect("the result before was given back");
+        let root = match &self.entries[number] {
+            Ok((file, body)) => evaluator.compile(*file, *body),
+            Err(mistakes) => {
+                evaluator.unit.diagnostics.clone_from(mistakes);
+                None
+            }
         };
+        Compiled { evaluator, root }
     }
-    let order = evaluator.new_order(None);
-    let home = Home { order, entry: None };
-    let root = evaluator.new_block(Parts::Many(Box::new([])), Ranking::Files, home);
-    let scope = evaluator.new_scope(Scope {
-        root,
-        file: key,
-        frame: None,
-        importer: None,
-    });
-    let block = &mut evaluator.blocks[root.0 as usize];
-    block.parts = Parts::One(Part::Body(body, scope));
-    block.owns_order = true;
-    let place = Span::at(evaluator.unit.sources.span(file).start);
-    let checked = evaluator.check_block(root, place);
-    if let Ok(size) = checked {
-        evaluator.check_size(size, place);
+
+    /// Takes a result back.
+    pub fn take_back(&mut self, compiled: Compiled<'w>) {
+        let mut evaluator = compiled.evaluator;
+        evaluator.reset();
+        // What was computed is not needed any more, unless a file came with it.
+        match evaluator.imports.count() == self.files {
+            true => evaluator.unit.literals.reset(self.literals),
+            false => {
+                self.files = evaluator.imports.count();
+                self.literals = evaluator.unit.literals.mark();
+            }
+        }
+        self.evaluator = Some(evaluator);
     }
-    let is_good = !evaluator.unit.has_errors();
-    Compiled {
-        evaluator,
-        root: is_good.then_some(root),
+}
+
+impl Evaluator<'_> {
+    /// Reads the file that a compilation starts with.
+    fn read(&mut self, name: &str) -> Evaluated<(FileKey, BodyId)> {
+        if let Some(known) = self.imports.get(name) {
+            return Ok(known);
+        }
+        match self.unit.load(self.world, name) {
+            Ok(file) => self.parse_file(name, file),
+            Err(diagnostic) => self.stop(*diagnostic),
+        }
+    }
+
+    /// Evaluates a file; none if something is wrong.
+    fn compile(&mut self, file: FileKey, body: BodyId) -> Option<BlockId> {
+        let order = self.new_order(None);
+        let home = Home { order, entry: None };
+        let root = self.new_block(Parts::Many(Box::new([])), Ranking::Files, home);
+        let scope = self.new_scope(Scope {
+            root,
+            file,
+            frame: None,
+            importer: None,
+        });
+        let block = &mut self.blocks[root.0 as usize];
+        block.parts = Parts::One(Part::Body(body, scope));
+        block.owns_order = true;
+        self.report_mistakes(file).ok()?;
+        let place = Span::at(self.tree.body(body).span.start);
+        if let Ok(size) = self.check_block(root, place) {
+            self.check_size(size, place);
+        }
+        (!self.unit.has_errors()).then_some(root)
     }
 }
 

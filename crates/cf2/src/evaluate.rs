@@ -11,7 +11,7 @@ use hence_model::source::Span;
 use hence_model::symbol::Symbol;
 use hence_model::unit::{TOO_DEEP, Unit};
 use hence_model::work;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::compile::Options;
 use crate::datum::{
@@ -66,8 +66,12 @@ pub struct Evaluator<'w> {
     pub(crate) expansions: FxHashMap<BlockId, Expansion>,
     /// The scopes of files that were imported inline, by block.
     pub(crate) imported: FxHashMap<(BlockId, FileKey), ScopeId>,
-    /// For each name, the block that was last built with it and the place there.
-    pub(crate) stamps: Vec<(BlockId, u32)>,
+    /// For each name, the number of the last block that was built with it, and the place there.
+    pub(crate) stamps: Vec<(u32, u32)>,
+    /// How many blocks were built.
+    pub(crate) built: u32,
+    /// The files whose mistakes were reported.
+    pub(crate) reported: FxHashSet<FileKey>,
     /// What is being computed, and the reference that asked for it.
     running: Vec<(Running, Span)>,
     depth: u32,
@@ -109,6 +113,8 @@ impl<'w> Evaluator<'w> {
             expansions: FxHashMap::default(),
             imported: FxHashMap::default(),
             stamps: Vec::new(),
+            built: 0,
+            reported: FxHashSet::default(),
             running: Vec::new(),
             depth: 0,
             quiet: false,
@@ -116,6 +122,33 @@ impl<'w> Evaluator<'w> {
             reasons: None,
             steps: Vec::new(),
         }
+    }
+
+    /// Another evaluator that has read the same files.
+    pub(crate) fn fork(&self) -> Self {
+        Self {
+            tree: self.tree.clone(),
+            imports: self.imports.clone(),
+            ..Self::new(self.unit.clone(), self.world, self.options.clone())
+        }
+    }
+
+    /// Forgets all values, and keeps the files that were read.
+    pub(crate) fn reset(&mut self) {
+        self.unit.diagnostics.clear();
+        self.blocks.clear();
+        self.entries.clear();
+        self.slots.clear();
+        self.contributions.clear();
+        self.lists.clear();
+        self.scopes.clear();
+        self.frames.clear();
+        self.orders.truncate(1);
+        self.expansions.clear();
+        self.imported.clear();
+        self.calls.clear();
+        self.reported.clear();
+        self.steps.clear();
     }
 
     /// Reports trouble, unless it was reported when the value was first computed.

@@ -140,7 +140,8 @@ impl Evaluator<'_> {
             }
         }
         let count = self.unit.symbols.count();
-        self.stamps.resize(count, (BlockId(u32::MAX), 0));
+        self.stamps.resize(count, (0, 0));
+        self.built += 1;
         let start = self.slots.len() as u32;
         let ranking = self.block(block).ranking;
         let mut said = Vec::new();
@@ -200,13 +201,13 @@ impl Evaluator<'_> {
         start: u32,
     ) {
         let (stamped, slot) = self.stamps[name.index()];
-        if stamped == block {
+        if stamped == self.built {
             let known = self.slots[slot as usize];
             let first = said[(slot - start) as usize];
             self.slots[slot as usize] = self.contribute(block, known, first, says);
             return;
         }
-        self.stamps[name.index()] = (block, self.slots.len() as u32);
+        self.stamps[name.index()] = (self.built, self.slots.len() as u32);
         let entry = self.first(block, name, says);
         self.slots.push(entry);
         said.push(says);

@@ -3,6 +3,8 @@
 //! Each file is parsed once, however often it is imported. Literals are values already, and a list of
 //! literals is one; `A.B => v` is the blocks that it stands for.
 
+use std::ops::Range;
+
 use hence_model::cell::Cell;
 use hence_model::source::{FileId, Span};
 use hence_model::symbol::Symbol;
@@ -203,6 +205,23 @@ impl Tree {
             Statement::Define(definition) => definition,
             Statement::Inline(_) => unreachable!("only definitions are kept as such"),
         }
+    }
+
+    /// The literals that stand as the argument of an import, among some expressions.
+    pub fn literal_imports(&self, among: Range<usize>) -> impl Iterator<Item = Cell> {
+        let expressions = self.expressions[among].iter();
+        expressions.filter_map(|expression| match expression.kind {
+            Kind::Import(file, _) => match self.expression(file).kind {
+                Kind::Literal(cell) => Some(cell),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    /// How many expressions there are.
+    pub fn count(&self) -> usize {
+        self.expressions.len()
     }
 
     /// All definitions.

@@ -44,7 +44,7 @@ impl Default for Limits {
 }
 
 /// One compilation.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Unit {
     /// The texts.
     pub sources: Sources,
