@@ -146,6 +146,7 @@ impl SourceOptions {
                 (false, true) => ordering::Lint::Warn,
                 (false, false) => ordering::Lint::Allow,
             },
+            facts: self.facts.clone(),
         }
     }
 
