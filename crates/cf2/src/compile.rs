@@ -3,6 +3,7 @@
 use hence_model::cell::Mark;
 use hence_model::diagnostic::Diagnostic;
 use hence_model::source::Span;
+use hence_model::symbol::Symbol;
 use hence_model::unit::{Limits, OUTPUT_TOO_LARGE, TOO_DEEP, Unit};
 use hence_model::value::{Event, Sink};
 
@@ -59,11 +60,13 @@ pub struct Compiled<'w> {
 /// How much stack one level of evaluation may need.
 const STACK_OF_LEVEL: usize = 12 << 10;
 
+/// Nobody goes deeper than this, whatever is allowed: a stack must be had for it.
+pub const DEEPEST: u32 = 1 << 17;
+
 /// Compiles a file and all that it imports.
 pub fn compile_file<'w>(world: &'w dyn World, name: &str, options: &Options) -> Compiled<'w> {
     on_stack(options.limits, || {
-        let mut evaluator =
-            Evaluator::new(Unit::with_limits(options.limits), world, options.clone());
+        let mut evaluator = Evaluator::new(world, options.clone());
         let root = match evaluator.read(name) {
             Ok((file, body)) => evaluator.compile(file, body),
             Err(_) => None,
@@ -74,7 +77,7 @@ pub fn compile_file<'w>(world: &'w dyn World, name: &str, options: &Options) -> 
 
 /// Runs something with a stack for evaluation that goes as deep as the limit says.
 pub fn on_stack<T: Send>(limits: Limits, run: impl FnOnce() -> T + Send) -> T {
-    let levels = (limits.depth as usize).min(1 << 17);
+    let levels = limits.depth.min(DEEPEST) as usize;
     let stack = (levels * STACK_OF_LEVEL).max(8 << 20);
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().stack_size(stack);
@@ -101,8 +104,7 @@ impl<'w> Batch<'w> {
         names: impl Iterator<Item = &'n str>,
         options: &Options,
     ) -> Self {
-        let unit = Unit::with_limits(options.limits);
-        let mut base = Evaluator::new(unit, world, options.clone());
+        let mut base = Evaluator::new(world, options.clone());
         let mut entries = Vec::new();
         for name in names {
             let files = base.imports.count();
@@ -219,6 +221,18 @@ impl Evaluator<'_> {
             true => slots.collect(),
             false => slots.filter(|&entry| !self.is_private(entry)).collect(),
         }
+    }
+
+    /// An entry of a block that is built, if it is part of the output.
+    pub(crate) fn visible_entry(&self, block: BlockId, name: Symbol) -> Option<EntryId> {
+        let entry = match &self.block(block).index {
+            Some(index) => index.get(&name).copied(),
+            None => {
+                let mut slots = self.slots_of(block).iter().copied();
+                slots.find(|&entry| self.entry(entry).name == name)
+            }
+        };
+        entry.filter(|&entry| self.options.show_private || !self.is_private(entry))
     }
 
     /// Computes everything in a block, and tells how large it is. What is wrong with one resource does not
@@ -383,7 +397,7 @@ enum Open {
     List(ListId, usize),
 }
 
-fn known(state: State) -> Datum {
+pub(crate) fn known(state: State) -> Datum {
     match state {
         State::Done(datum) => datum,
         // All of the output was computed before it is sent; explanations show what is known.

@@ -9,11 +9,11 @@ use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::explanation::Role;
 use hence_model::source::Span;
 use hence_model::symbol::Symbol;
-use hence_model::unit::{TOO_DEEP, Unit};
+use hence_model::unit::{Limits, TOO_DEEP, Unit};
 use hence_model::work;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::compile::Options;
+use crate::compile::{DEEPEST, Options};
 use crate::datum::{
     Block, BlockId, Contribution, Datum, Elements, Entry, EntryId, FileKey, Form, Frame, FrameId,
     Home, List, ListId, Order, OrderId, Part, Parts, Ranking, Says, Scope, ScopeId, Source, Stage,
@@ -95,9 +95,13 @@ enum Running {
 
 impl<'w> Evaluator<'w> {
     /// An evaluator that has read nothing yet.
-    pub fn new(unit: Unit, world: &'w dyn World, options: Options) -> Self {
+    pub fn new(world: &'w dyn World, options: Options) -> Self {
+        let limits = Limits {
+            depth: options.limits.depth.min(DEEPEST),
+            ..options.limits
+        };
         Self {
-            unit,
+            unit: Unit::with_limits(limits),
             tree: Tree::default(),
             world,
             options,
@@ -127,9 +131,10 @@ impl<'w> Evaluator<'w> {
     /// Another evaluator that has read the same files.
     pub(crate) fn fork(&self) -> Self {
         Self {
+            unit: self.unit.clone(),
             tree: self.tree.clone(),
             imports: self.imports.clone(),
-            ..Self::new(self.unit.clone(), self.world, self.options.clone())
+            ..Self::new(self.world, self.options.clone())
         }
     }
 

@@ -4,7 +4,7 @@
 //! statements and elements, except where what follows can only continue what stands before: `then`, `else`,
 //! an infix operator, a mutation. Inside a list a line that begins with `-` begins an element.
 
-use hence_model::cell::{Cell, Content, Item};
+use hence_model::cell::{Cell, Item};
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::{FileId, Span};
 use hence_model::symbol::Symbol;
@@ -49,6 +49,7 @@ pub fn parse_part(unit: &mut Unit, tree: &mut Tree, file: FileId, span: Span) ->
         parameters: Vec::new(),
         in_list: false,
         depth: 0,
+        lost: false,
         statements: Vec::new(),
         expressions: Vec::new(),
     };
@@ -77,6 +78,8 @@ struct Parser<'p> {
     /// Whether a newline separates elements here.
     in_list: bool,
     depth: u32,
+    /// Whether the end of the text came too early, and was reported.
+    lost: bool,
     /// The statements of all open blocks, and the expressions of all open lists.
     statements: Vec<Statement>,
     expressions: Vec<ExpressionId>,
@@ -155,6 +158,7 @@ impl Parser<'_> {
                 token: Token::Invalid,
                 ..self.next
             };
+            self.lost = true;
         }
         Err(Wrong)
     }
@@ -169,12 +173,7 @@ impl Parser<'_> {
                 break;
             }
             if self.next.token == Token::End {
-                let message = "this block has no end";
-                self.unit.report(
-                    Diagnostic::error(SYNTAX, message)
-                        .label(Span::new(start, start + 1), "it begins here")
-                        .help("end it with `}`"),
-                );
+                self.unclosed(start);
                 break;
             }
             let read = self.statement().and_then(|()| self.end_of_statement(close));
@@ -187,6 +186,17 @@ impl Parser<'_> {
         let statements = self.statements.split_off(mark);
         self.tree
             .add_body(&statements, Span::new(start, end), false)
+    }
+
+    /// Reports the innermost block that has no end; those around it are open because of it.
+    fn unclosed(&mut self, start: u32) {
+        if !std::mem::replace(&mut self.lost, true) {
+            self.unit.report(
+                Diagnostic::error(SYNTAX, "this block has no end")
+                    .label(Span::new(start, start + 1), "it begins here")
+                    .help("end it with `}`"),
+            );
+        }
     }
 
     fn end_of_statement(&mut self, close: Token) -> Parsed<()> {
@@ -402,20 +412,15 @@ impl Parser<'_> {
             parameters.push(parameter);
         }
         self.expect(Token::Equals, "`=` and what the macro stands for")?;
-        let count = parameters.len();
         let outer = std::mem::replace(&mut self.parameters, parameters);
         let value = self.expression();
-        self.parameters = outer;
+        let names = std::mem::replace(&mut self.parameters, outer);
         let value = value?;
         if let Some(trouble) = self.unusable_name(name, span) {
             self.unit.report(trouble);
             return Ok(());
         }
-        let definition = Macro {
-            span,
-            parameters: count,
-            value,
-        };
+        let definition = Macro { span, names, value };
         let id = self.tree.add_macro(self.file, name, definition);
         self.macros.insert(name, id);
         Ok(())
@@ -579,10 +584,8 @@ impl Parser<'_> {
                 Ok(inner)
             }
             Token::OpenBrace => {
-                self.deeper()?;
                 self.advance();
                 let body = self.body(start.start, Token::CloseBrace);
-                self.depth -= 1;
                 if !self.take(Token::CloseBrace) {
                     return Err(Wrong);
                 }
@@ -731,7 +734,7 @@ impl Parser<'_> {
         let Some(&id) = self.macros.get(&name) else {
             return Ok(self.tree.add(Kind::Call(name, list), span));
         };
-        let expected = self.tree.macro_(id).parameters;
+        let expected = self.tree.macro_(id).names.len();
         if expected != arguments.len() {
             let text = self.unit.sources.slice(word);
             let given = arguments.len();
@@ -794,12 +797,4 @@ impl Parser<'_> {
         let span = Span::new(start.start, self.last.end);
         Ok(self.tree.add(Kind::If(condition, then, otherwise), span))
     }
-}
-
-/// Whether a cell is a number.
-pub fn is_number(cell: Cell, unit: &Unit) -> bool {
-    matches!(
-        cell.content(&unit.literals),
-        Content::Integer(_) | Content::Float(_)
-    )
 }

@@ -165,8 +165,8 @@ impl Body {
 pub struct Macro {
     /// Where the name is.
     pub span: Span,
-    /// How many parameters it has.
-    pub parameters: usize,
+    /// The names of its parameters.
+    pub names: Vec<Symbol>,
     /// What it stands for.
     pub value: ExpressionId,
 }
@@ -243,6 +243,11 @@ impl Tree {
     /// A macro.
     pub fn macro_(&self, id: MacroId) -> &Macro {
         &self.macros[id.0 as usize]
+    }
+
+    /// All macros, in the order of their definition.
+    pub fn macros(&self) -> impl Iterator<Item = MacroId> + use<> {
+        (0..self.macros.len() as u32).map(MacroId)
     }
 
     /// Where a macro of that name is defined in a file.
