@@ -3,6 +3,7 @@
 //! cases          what is compiled: fleet, deep, wide, imports
 //! configuration  … described once, with the value it denotes
 //! smartfrog      … written for Hence
+//! cf2            … and again, in its other language
 //! jsonnet        … written for jrsonnet
 //! contenders     the programs, and whether they agree        checked before anything is timed
 //! floor          the one of them that is here
@@ -15,6 +16,7 @@
 
 pub mod bounds;
 pub mod cases;
+pub mod cf2;
 pub mod configuration;
 pub mod contenders;
 pub mod floor;

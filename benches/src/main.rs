@@ -21,7 +21,7 @@ Compares Hence, trace on, with jrsonnet and with serde_json reading and printing
 
 usage: ./bench [options]
   --cases LIST        of fleet, deep, wide, imports; or one of them such as fleet-1000, deep-all
-  --contenders LIST   of hence, jrsonnet, floor
+  --contenders LIST   of hence, hence-cf2, jrsonnet, floor
   --runs N            interleaved runs to take the median of (11)
   --deep              count instructions in every case, not only in the smallest
   --check             only check, on small cases, that the contenders print the same
@@ -203,7 +203,7 @@ fn named_contenders(list: &str) -> Result<Vec<Contender>, Trouble> {
     };
     match asked.iter().find(|word| named(word).is_none()) {
         Some(word) => Err(Trouble::Usage(format!(
-            "there is no contender {word}; there are hence, jrsonnet and floor"
+            "there is no contender {word}; there are hence, hence-cf2, jrsonnet and floor"
         ))),
         None => Ok(Contender::ALL
             .into_iter()
@@ -385,7 +385,7 @@ fn counted_commands(
     written: &Written,
 ) -> io::Result<Vec<(&'static str, CommandLine)>> {
     let mut commands = Vec::new();
-    for contender in [Contender::Hence, Contender::Floor] {
+    for contender in [Contender::Hence, Contender::HenceCf2, Contender::Floor] {
         if options.contenders.contains(&contender) {
             commands.push((contender.name(), contender.compile(programs, written)));
         }
