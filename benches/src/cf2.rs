@@ -67,7 +67,7 @@ impl Writer {
                     self.text.push_str(" }\n");
                 }
                 Entry::Include(name, entries) => {
-                    writeln!(self.text, "import({name})").expect("a string takes any text");
+                    writeln!(self.text, "import('{name}')").expect("a string takes any text");
                     let including = std::mem::take(&mut self.text);
                     self.entries(entries, 0);
                     let included = std::mem::replace(&mut self.text, including);

@@ -237,7 +237,7 @@ m0 => $Web ~> {
   disks => ['sda', 'sdb']
   net ~> { mtu => 9000 }
 }
-import(part)
+import('part')
 last => 1.5
 ";
         assert_eq!(sources.entry, expected);

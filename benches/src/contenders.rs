@@ -62,6 +62,9 @@ impl Contender {
         Contender::Floor,
     ];
 
+    /// Those that are this project.
+    pub const OURS: [Contender; 2] = [Contender::Hence, Contender::HenceCf2];
+
     /// As in the tables.
     pub fn name(self) -> &'static str {
         match self {
@@ -188,7 +191,8 @@ fn bytes(sources: &Sources) -> usize {
             .sum::<usize>()
 }
 
-fn compare(expected: &str, printed: &str) -> Agreement {
+/// Where what was printed parts from what was expected.
+pub(crate) fn compare(expected: &str, printed: &str) -> Agreement {
     if expected == printed {
         return Agreement::Agrees;
     }
