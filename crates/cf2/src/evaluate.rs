@@ -195,21 +195,22 @@ impl<'w> Evaluator<'w> {
 
     /// What is said about an entry.
     pub(crate) fn says(&self, entry: EntryId) -> Vec<Contribution> {
-        match self.entry(entry).says {
-            Says::One(contribution) => vec![contribution],
-            Says::Many(first, last) => {
-                let mut all = Vec::new();
-                let mut number = first;
-                loop {
-                    let (contribution, next) = self.contributions[number as usize];
-                    all.push(contribution);
-                    if number == last {
-                        return all;
-                    }
-                    number = next;
-                }
-            }
-        }
+        self.each_said(entry).collect()
+    }
+
+    /// What is said about an entry, one after another.
+    pub(crate) fn each_said(&self, entry: EntryId) -> impl Iterator<Item = Contribution> {
+        let (only, mut chain) = match self.entry(entry).says {
+            Says::One(contribution) => (Some(contribution), None),
+            Says::Many(first, last) => (None, Some((first, last))),
+        };
+        let next = move || {
+            let (number, last) = chain?;
+            let (contribution, next) = self.contributions[number as usize];
+            chain = (number != last).then_some((next, last));
+            Some(contribution)
+        };
+        only.into_iter().chain(std::iter::from_fn(next))
     }
 
     /// What was said last about an entry.

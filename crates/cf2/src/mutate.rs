@@ -116,19 +116,18 @@ impl Evaluator<'_> {
 
     /// Whether an entry is kept out of the output: its highest definition is private.
     pub(crate) fn is_private(&self, entry: EntryId) -> bool {
-        let says = self.says(entry);
-        match says[..] {
-            [Contribution { source, .. }] => match source {
-                Source::Entry(inner) => self.is_private(inner),
-                Source::Statement(statement) => self.tree.definition(statement).private,
-                Source::Made(_) => false,
-            },
-            _ => {
-                let order = self.home_of(entry).order;
-                let (highest, _) = self.split(self.candidates(&says), order);
-                highest.iter().any(|candidate| candidate.private)
-            }
+        let mut private = self.each_said(entry).map(|says| match says.source {
+            Source::Entry(inner) => self.is_private(inner),
+            Source::Statement(statement) => self.tree.definition(statement).private,
+            Source::Made(_) => false,
+        });
+        let first = private.next().expect("something is said about an entry");
+        if private.all(|other| other == first) {
+            return first;
         }
+        let order = self.home_of(entry).order;
+        let (highest, _) = self.split(self.candidates(&self.says(entry)), order);
+        highest.iter().any(|candidate| candidate.private)
     }
 
     /// What is said about a name, as candidates for its value.
