@@ -110,10 +110,11 @@ impl Evaluator<'_> {
     /// The entries of a block that is built that are part of the output.
     pub(crate) fn visible(&self, block: BlockId) -> Vec<EntryId> {
         let slots = self.slots_of(block).iter().copied();
-        match self.options.show_private {
-            true => slots.collect(),
-            false => slots.filter(|&entry| !self.is_private(entry)).collect(),
-        }
+        slots.filter(|&entry| self.is_visible(entry)).collect()
+    }
+
+    fn is_visible(&self, entry: EntryId) -> bool {
+        self.options.show_private || !self.is_private(entry)
     }
 
     /// Computes everything in a block, and tells how large it is. What is wrong with one resource does not
@@ -125,12 +126,21 @@ impl Evaluator<'_> {
         self.build(block, place)?;
         let mut size = Size { bytes: 2, depth: 1 };
         let mut outcome = Ok(());
-        for entry in self.visible(block) {
-            let place = self.place(entry);
+        let (start, end) = self.block(block).slots;
+        for slot in start..end {
+            let entry = self.slots[slot as usize];
+            if !self.is_visible(entry) {
+                continue;
+            }
             let name = self.name(self.entry(entry).name).len() as u64;
-            let checked = self
-                .value(entry, place)
-                .and_then(|datum| self.check(datum, entry, place));
+            let checked = match self.at_hand(entry).and_then(|datum| self.leaf_size(datum)) {
+                Some(size) => Ok(size),
+                None => {
+                    let place = self.place(entry);
+                    self.value(entry, place)
+                        .and_then(|datum| self.check(datum, entry, place))
+                }
+            };
             match checked {
                 Ok(inner) => {
                     size.bytes = size.bytes.saturating_add(inner.bytes + name + 4);
@@ -144,12 +154,22 @@ impl Evaluator<'_> {
         Ok(size)
     }
 
-    fn check(&mut self, datum: Datum, entry: EntryId, place: Span) -> Evaluated<Size> {
+    /// The size of a value that has no parts to be computed.
+    fn leaf_size(&self, datum: Datum) -> Option<Size> {
         match datum.form {
-            Form::Scalar(cell) | Form::Literals(cell) => Ok(Size {
+            Form::Scalar(cell) | Form::Literals(cell) => Some(Size {
                 bytes: cell.weight(&self.unit.literals),
                 depth: 1,
             }),
+            _ => None,
+        }
+    }
+
+    fn check(&mut self, datum: Datum, entry: EntryId, place: Span) -> Evaluated<Size> {
+        match datum.form {
+            Form::Scalar(_) | Form::Literals(_) => {
+                Ok(self.leaf_size(datum).expect("it has no parts"))
+            }
             Form::Undefined => {
                 if self.options.show_private && self.is_private(entry) {
                     return Ok(Size { bytes: 4, depth: 1 });
@@ -223,7 +243,11 @@ impl Evaluator<'_> {
             if let Some(datum) = next.take() {
                 match datum.form {
                     Form::Undefined => sink.event(Event::Null),
-                    Form::Scalar(cell) | Form::Literals(cell) => {
+                    Form::Scalar(cell) => {
+                        let scalar = self.unit.literals.scalar(&self.unit.sources, cell);
+                        sink.event(scalar.expect("it is one"));
+                    }
+                    Form::Literals(cell) => {
                         self.unit.literals.send(&self.unit.sources, cell, sink);
                     }
                     Form::List(list) => {
@@ -249,7 +273,7 @@ impl Evaluator<'_> {
                 Some(Open::Block(at, _)) => {
                     let entry = self.slots[*at as usize];
                     *at += 1;
-                    if self.options.show_private || !self.is_private(entry) {
+                    if self.is_visible(entry) {
                         sink.event(Event::Key(self.name(self.entry(entry).name)));
                         next = Some(known(self.entry(entry).state));
                     }

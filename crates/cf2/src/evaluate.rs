@@ -23,7 +23,7 @@ use crate::expand::Expansion;
 use crate::imports::Imports;
 use crate::operators;
 use crate::reasons::{Node, Reasons};
-use crate::syntax::{Definition, ExpressionId, Kind, MacroId, Tree};
+use crate::syntax::{Definition, ExpressionId, Kind, MacroId, Mutation, Tree};
 use crate::world::World;
 
 /// Nothing has that name.
@@ -251,20 +251,45 @@ impl<'w> Evaluator<'w> {
         }
     }
 
-    fn compute(&mut self, entry: EntryId, asked: Span) -> Evaluated {
-        work::step();
-        // Most resources are a literal, and nothing else is said about them.
-        if let Says::One(Contribution {
-            source: Source::Statement(statement),
-            ..
-        }) = self.entry(entry).says
-            && !self.options.trace
-        {
-            let value = self.tree.definition(statement).value;
-            if let Some(datum) = literal(self.tree.expression(value).kind) {
+    /// The value of an entry that is known, or is a literal as most are: nobody needs to be told who asks.
+    #[inline]
+    pub(crate) fn at_hand(&mut self, entry: EntryId) -> Option<Datum> {
+        match self.entry(entry).state {
+            State::Done(datum) => Some(datum),
+            State::Fresh if !self.options.trace => {
+                work::step();
+                let datum = self.literal_of(entry)?;
                 self.entries[entry.0 as usize].state = State::Done(datum);
-                return Ok(datum);
+                Some(datum)
             }
+            _ => None,
+        }
+    }
+
+    /// The literal that an entry is: the only thing that is said about it, or assigned to it by the later of
+    /// two parts.
+    fn literal_of(&self, entry: EntryId) -> Option<Datum> {
+        let (decisive, is_only) = match self.entry(entry).says {
+            Says::One(only) => (only, true),
+            Says::Many(first, last) => {
+                let (below, next) = self.contributions[first as usize];
+                let above = self.contributions[last as usize].0;
+                let is_decided = next == last && below.rank < above.rank;
+                is_decided.then_some((above, false))?
+            }
+        };
+        let Source::Statement(statement) = decisive.source else {
+            return None;
+        };
+        let definition = self.tree.definition(statement);
+        let datum = literal(self.tree.expression(definition.value).kind)?;
+        let is_decisive = definition.operator == Mutation::Assign && !datum.is_undefined();
+        (is_only || is_decisive).then_some(datum)
+    }
+
+    fn compute(&mut self, entry: EntryId, asked: Span) -> Evaluated {
+        if let Some(datum) = self.at_hand(entry) {
+            return Ok(datum);
         }
         self.entries[entry.0 as usize].state = State::Running;
         let computed = self.within(Running::Entry(entry), asked, |evaluator| {
