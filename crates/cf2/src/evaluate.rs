@@ -441,10 +441,7 @@ impl<'w> Evaluator<'w> {
                 let (value, scope) = self.enter(id, arguments, scope);
                 self.evaluate(value, scope, home)
             }
-            Kind::Chain(links) => {
-                let links = self.tree.chain(links);
-                self.chain(&links, scope, home, None)
-            }
+            Kind::Chain(links) => self.chain(links, scope, home, None),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::datum::{
     Contribution, Datum, EntryId, FileKey, Form, Home, Part, Parts, Ranking, ScopeId, Source,
 };
 use crate::evaluate::{Evaluated, Evaluator, TYPE, form};
-use crate::syntax::{BodyId, ExpressionId, Kind, Mutation};
+use crate::syntax::{BodyId, ExpressionId, Kind, Links, Mutation};
 
 /// It is not known which definition comes first.
 pub const MUTATION_ORDER: Code = Code::new("cf2.mutation-order");
@@ -239,9 +239,8 @@ impl Evaluator<'_> {
                 && let What::Expression(expression) = only.what
                 && let Kind::Chain(links) = self.tree.expression(expression).kind
             {
-                let links = self.tree.chain(links);
-                let is_closed = links[0].0 == Mutation::Assign;
-                let datum = self.chain(&links, only.scope, home, Some(rest.clone()))?;
+                let is_closed = self.tree.chain(links)[0].0 == Mutation::Assign;
+                let datum = self.chain(links, only.scope, home, Some(rest.clone()))?;
                 if datum.is_undefined() {
                     undefined.extend(highest);
                     remaining = rest;
@@ -503,17 +502,17 @@ impl Evaluator<'_> {
     /// `=> a ~> b ~(f)> c`: each link applies to what those before it come to, the first to what is below.
     pub(crate) fn chain(
         &mut self,
-        links: &[(Mutation, ExpressionId)],
+        links: Links,
         scope: ScopeId,
         home: Home,
         below: Option<Vec<Candidate>>,
     ) -> Evaluated {
-        let mut links = links.iter().peekable();
-        let mut result = match links.peek() {
-            Some((Mutation::Assign, _)) | None => Datum::UNDEFINED,
-            Some(_) => self.combine(below.unwrap_or_default(), home)?,
+        let mut result = match self.tree.chain(links)[0].0 {
+            Mutation::Assign => Datum::UNDEFINED,
+            _ => self.combine(below.unwrap_or_default(), home)?,
         };
-        for &(operator, id) in links {
+        for number in 0..links.len() {
+            let (operator, id) = self.tree.chain(links)[number];
             let span = self.span(id);
             let candidate = Candidate {
                 operator,
