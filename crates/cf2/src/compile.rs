@@ -6,7 +6,7 @@ use hence_model::unit::{Limits, OUTPUT_TOO_LARGE, TOO_DEEP, Unit};
 use hence_model::value::{Event, Sink};
 
 use crate::datum::{
-    BlockId, Datum, EntryId, Form, Home, ListId, Part, Parts, Ranking, Scope, Size, State,
+    Block, BlockId, Datum, EntryId, Form, Home, ListId, Part, Parts, Ranking, Scope, Size, State,
 };
 use crate::evaluate::{Evaluated, Evaluator, Stop, UNDEFINED};
 use crate::parser::parse;
@@ -126,10 +126,12 @@ impl Evaluator<'_> {
         self.build(block, place)?;
         let mut size = Size { bytes: 2, depth: 1 };
         let mut outcome = Ok(());
+        let mut shows_all = true;
         let (start, end) = self.block(block).slots;
         for slot in start..end {
             let entry = self.slots[slot as usize];
             if !self.is_visible(entry) {
+                shows_all = false;
                 continue;
             }
             let name = self.name(self.entry(entry).name).len() as u64;
@@ -150,7 +152,9 @@ impl Evaluator<'_> {
             }
         }
         outcome?;
-        self.blocks[block.0 as usize].size = Some(size);
+        let block = &mut self.blocks[block.0 as usize];
+        block.size = Some(size);
+        block.shows_all = shows_all;
         Ok(size)
     }
 
@@ -256,8 +260,12 @@ impl Evaluator<'_> {
                     }
                     Form::Block(block) => {
                         sink.event(Event::MapStart);
-                        let (start, end) = self.block(block).slots;
-                        open.push(Open::Block(start, end));
+                        let Block {
+                            slots: (at, end),
+                            shows_all,
+                            ..
+                        } = *self.block(block);
+                        open.push(Open::Block { at, end, shows_all });
                     }
                 }
             }
@@ -266,14 +274,14 @@ impl Evaluator<'_> {
             }
             match open.last_mut() {
                 None => return,
-                Some(Open::Block(at, end)) if at == end => {
+                Some(Open::Block { at, end, .. }) if at == end => {
                     sink.event(Event::MapEnd);
                     open.pop();
                 }
-                Some(Open::Block(at, _)) => {
+                Some(Open::Block { at, shows_all, .. }) => {
                     let entry = self.slots[*at as usize];
                     *at += 1;
-                    if self.is_visible(entry) {
+                    if *shows_all || self.is_visible(entry) {
                         sink.event(Event::Key(self.name(self.entry(entry).name)));
                         next = Some(known(self.entry(entry).state));
                     }
@@ -298,7 +306,12 @@ impl Evaluator<'_> {
 
 /// What is open while a value is sent.
 enum Open {
-    Block(u32, u32),
+    /// A block, and the stretch of its slots that is left.
+    Block {
+        at: u32,
+        end: u32,
+        shows_all: bool,
+    },
     List(ListId, usize),
 }
 

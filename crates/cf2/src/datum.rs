@@ -164,6 +164,8 @@ pub struct Block {
     pub index: Option<Box<FxHashMap<Symbol, EntryId>>>,
     /// About how large and deep its output is, once all of it was computed.
     pub size: Option<Size>,
+    /// Whether all of its entries are known to be part of the output.
+    pub shows_all: bool,
 }
 
 /// What a block is made of.

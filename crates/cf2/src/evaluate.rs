@@ -68,6 +68,8 @@ pub struct Evaluator<'w> {
     pub(crate) imported: FxHashMap<(BlockId, FileKey), ScopeId>,
     /// For each name, the block that was last built with it and the place there.
     pub(crate) stamps: Vec<(BlockId, u32)>,
+    /// What was first said about each name of the block that is being built; empty between blocks.
+    pub(crate) said: Vec<Contribution>,
     /// What is being computed, and the reference that asked for it.
     running: Vec<(Running, Span)>,
     depth: u32,
@@ -109,6 +111,7 @@ impl<'w> Evaluator<'w> {
             expansions: FxHashMap::default(),
             imported: FxHashMap::default(),
             stamps: Vec::new(),
+            said: Vec::new(),
             running: Vec::new(),
             depth: 0,
             quiet: false,
@@ -848,6 +851,7 @@ impl<'w> Evaluator<'w> {
             slots: (0, 0),
             index: None,
             size: None,
+            shows_all: false,
         });
         BlockId(self.blocks.len() as u32 - 1)
     }
@@ -882,23 +886,26 @@ impl<'w> Evaluator<'w> {
         file: FileKey,
         is_wanted: impl Fn(FileKey) -> bool,
     ) -> bool {
-        let mut pending = vec![file];
-        let mut seen = vec![file];
-        while let Some(file) = pending.pop() {
+        // Nothing imports the file that is compiled, and that is where most is written.
+        let mut pending = Vec::new();
+        let mut seen = Vec::new();
+        let mut imported = Some(file);
+        while let Some(one) = imported {
             let mut next = Some(order);
             while let Some(id) = next {
                 let order = &self.orders[id.0 as usize];
-                for &importer in order.importers.get(&file).into_iter().flatten() {
+                for &importer in order.importers.get(&one).into_iter().flatten() {
                     if is_wanted(importer) {
                         return true;
                     }
-                    if !seen.contains(&importer) {
+                    if importer != file && !seen.contains(&importer) {
                         seen.push(importer);
                         pending.push(importer);
                     }
                 }
                 next = order.outer;
             }
+            imported = pending.pop();
         }
         false
     }

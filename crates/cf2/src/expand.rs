@@ -142,7 +142,7 @@ impl Evaluator<'_> {
         self.stamps.resize(count, (BlockId(u32::MAX), 0));
         let start = self.slots.len() as u32;
         let ranking = self.block(block).ranking;
-        let mut said = Vec::new();
+        let mut said = std::mem::take(&mut self.said);
         for (number, part) in parts.as_slice().iter().enumerate() {
             let rank = rank(ranking, number);
             match *part {
@@ -184,6 +184,8 @@ impl Evaluator<'_> {
                 }
             }
         }
+        said.clear();
+        self.said = said;
         self.blocks[block.0 as usize].slots = (start, self.slots.len() as u32);
         Ok(())
     }
