@@ -8,7 +8,8 @@ use hence_model::unit::{Limits, OUTPUT_TOO_LARGE, TOO_DEEP, Unit};
 use hence_model::value::{Event, Sink};
 
 use crate::datum::{
-    BlockId, Datum, EntryId, FileKey, Form, Home, ListId, Part, Parts, Ranking, Scope, Size, State,
+    Block, BlockId, Datum, EntryId, FileKey, Form, Home, ListId, Part, Parts, Ranking, Scope, Size,
+    State,
 };
 use crate::evaluate::{Evaluated, Evaluator, Stop, UNDEFINED};
 use crate::syntax::BodyId;
@@ -217,10 +218,11 @@ impl Evaluator<'_> {
     /// The entries of a block that is built that are part of the output.
     pub(crate) fn visible(&self, block: BlockId) -> Vec<EntryId> {
         let slots = self.slots_of(block).iter().copied();
-        match self.options.show_private {
-            true => slots.collect(),
-            false => slots.filter(|&entry| !self.is_private(entry)).collect(),
-        }
+        slots.filter(|&entry| self.is_visible(entry)).collect()
+    }
+
+    fn is_visible(&self, entry: EntryId) -> bool {
+        self.options.show_private || !self.is_private(entry)
     }
 
     /// An entry of a block that is built, if it is part of the output.
@@ -244,12 +246,23 @@ impl Evaluator<'_> {
         self.build(block, place)?;
         let mut size = Size { bytes: 2, depth: 1 };
         let mut outcome = Ok(());
-        for entry in self.visible(block) {
-            let place = self.place(entry);
+        let mut shows_all = true;
+        let (start, end) = self.block(block).slots;
+        for slot in start..end {
+            let entry = self.slots[slot as usize];
+            if !self.is_visible(entry) {
+                shows_all = false;
+                continue;
+            }
             let name = self.name(self.entry(entry).name).len() as u64;
-            let checked = self
-                .value(entry, place)
-                .and_then(|datum| self.check(datum, entry, place));
+            let checked = match self.at_hand(entry).and_then(|datum| self.leaf_size(datum)) {
+                Some(size) => Ok(size),
+                None => {
+                    let place = self.place(entry);
+                    self.value(entry, place)
+                        .and_then(|datum| self.check(datum, entry, place))
+                }
+            };
             match checked {
                 Ok(inner) => {
                     size.bytes = size.bytes.saturating_add(inner.bytes + name + 4);
@@ -259,16 +272,28 @@ impl Evaluator<'_> {
             }
         }
         outcome?;
-        self.blocks[block.0 as usize].size = Some(size);
+        let block = &mut self.blocks[block.0 as usize];
+        block.size = Some(size);
+        block.shows_all = shows_all;
         Ok(size)
+    }
+
+    /// The size of a value that has no parts to be computed.
+    fn leaf_size(&self, datum: Datum) -> Option<Size> {
+        match datum.form {
+            Form::Scalar(cell) | Form::Literals(cell) => Some(Size {
+                bytes: cell.weight(&self.unit.literals),
+                depth: 1,
+            }),
+            _ => None,
+        }
     }
 
     fn check(&mut self, datum: Datum, entry: EntryId, place: Span) -> Evaluated<Size> {
         match datum.form {
-            Form::Scalar(cell) | Form::Literals(cell) => Ok(Size {
-                bytes: cell.weight(&self.unit.literals),
-                depth: 1,
-            }),
+            Form::Scalar(_) | Form::Literals(_) => {
+                Ok(self.leaf_size(datum).expect("it has no parts"))
+            }
             Form::Undefined => {
                 if self.options.show_private && self.is_private(entry) {
                     return Ok(Size { bytes: 4, depth: 1 });
@@ -342,7 +367,11 @@ impl Evaluator<'_> {
             if let Some(datum) = next.take() {
                 match datum.form {
                     Form::Undefined => sink.event(Event::Null),
-                    Form::Scalar(cell) | Form::Literals(cell) => {
+                    Form::Scalar(cell) => {
+                        let scalar = self.unit.literals.scalar(&self.unit.sources, cell);
+                        sink.event(scalar.expect("it is one"));
+                    }
+                    Form::Literals(cell) => {
                         self.unit.literals.send(&self.unit.sources, cell, sink);
                     }
                     Form::List(list) => {
@@ -351,8 +380,12 @@ impl Evaluator<'_> {
                     }
                     Form::Block(block) => {
                         sink.event(Event::MapStart);
-                        let (start, end) = self.block(block).slots;
-                        open.push(Open::Block(start, end));
+                        let Block {
+                            slots: (at, end),
+                            shows_all,
+                            ..
+                        } = *self.block(block);
+                        open.push(Open::Block { at, end, shows_all });
                     }
                 }
             }
@@ -361,14 +394,14 @@ impl Evaluator<'_> {
             }
             match open.last_mut() {
                 None => return,
-                Some(Open::Block(at, end)) if at == end => {
+                Some(Open::Block { at, end, .. }) if at == end => {
                     sink.event(Event::MapEnd);
                     open.pop();
                 }
-                Some(Open::Block(at, _)) => {
+                Some(Open::Block { at, shows_all, .. }) => {
                     let entry = self.slots[*at as usize];
                     *at += 1;
-                    if self.options.show_private || !self.is_private(entry) {
+                    if *shows_all || self.is_visible(entry) {
                         sink.event(Event::Key(self.name(self.entry(entry).name)));
                         next = Some(known(self.entry(entry).state));
                     }
@@ -393,7 +426,12 @@ impl Evaluator<'_> {
 
 /// What is open while a value is sent.
 enum Open {
-    Block(u32, u32),
+    /// A block, and the stretch of its slots that is left.
+    Block {
+        at: u32,
+        end: u32,
+        shows_all: bool,
+    },
     List(ListId, usize),
 }
 

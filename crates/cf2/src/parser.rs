@@ -183,9 +183,10 @@ impl Parser<'_> {
         }
         let end = self.next.span.end;
         self.in_list = was_in_list;
-        let statements = self.statements.split_off(mark);
-        self.tree
-            .add_body(&statements, Span::new(start, end), false)
+        let span = Span::new(start, end);
+        let body = self.tree.add_body(&self.statements[mark..], span, false);
+        self.statements.truncate(mark);
+        body
     }
 
     /// Reports the innermost block that has no end; those around it are open because of it.
@@ -300,31 +301,35 @@ impl Parser<'_> {
 
     /// ResourceDef := Qualifier* IDENTIFIER (. IDENTIFIER)* Mutation+
     fn resource(&mut self, first: Span, private: bool) -> Parsed<()> {
-        let mut path = vec![first];
+        let mut name = first;
+        // Most names have none before them, and most resources one mutation: no lists are made for those.
+        let mut blocks = Vec::new();
         while self.next.token == Token::Dot && !self.next.starts_line {
             self.advance();
-            path.push(self.word("a name after `.`")?);
+            blocks.push(name);
+            name = self.word("a name after `.`")?;
         }
-        let mut links = Vec::new();
+        let Some(operator) = self.mutation()? else {
+            return Err(self.wrong(
+                "expected `=>`, `~>` or `~(function)>`",
+                "a resource is written `Name => value`",
+            ));
+        };
+        let first = (operator, self.expression()?);
+        let mut further = Vec::new();
         while let Some(operator) = self.mutation()? {
-            links.push((operator, self.expression()?));
+            further.push((operator, self.expression()?));
         }
-        let (operator, value) = match links.as_slice() {
-            [] => {
-                return Err(self.wrong(
-                    "expected `=>`, `~>` or `~(function)>`",
-                    "a resource is written `Name => value`",
-                ));
-            }
-            [only] => *only,
-            [first, ..] => {
-                let chain = self.tree.add_chain(&links);
+        let value = match further.is_empty() {
+            true => first.1,
+            false => {
+                let chain = self.tree.add_chain(first, &further);
                 let start = self.tree.expression(first.1).span.start;
                 let span = Span::new(start, self.last.end);
-                (first.0, self.tree.add(Kind::Chain(chain), span))
+                self.tree.add(Kind::Chain(chain), span)
             }
         };
-        let definition = self.implicit_blocks(&path, operator, value, private);
+        let definition = self.implicit_blocks(&blocks, name, operator, value, private);
         self.statements.push(Statement::Define(definition));
         Ok(())
     }
@@ -333,7 +338,8 @@ impl Parser<'_> {
     /// function combines the values, and the blocks around them are merged.
     fn implicit_blocks(
         &mut self,
-        path: &[Span],
+        blocks: &[Span],
+        name: Span,
         operator: Mutation,
         value: ExpressionId,
         private: bool,
@@ -342,11 +348,10 @@ impl Parser<'_> {
             Mutation::Assign => Mutation::Assign,
             Mutation::Merge | Mutation::Function(_) => Mutation::Merge,
         };
-        let (last, blocks) = path.split_last().expect("a path has a name");
         let end = self.last.end;
         let mut definition = Definition {
-            name: self.symbol(*last),
-            at: last.start,
+            name: self.symbol(name),
+            at: name.start,
             operator,
             value,
             private,
@@ -596,12 +601,15 @@ impl Parser<'_> {
                 self.advance();
                 let mark = self.expressions.len();
                 let elements = self.elements(Token::CloseBracket, "`]`", start);
-                let list = self.expressions.split_off(mark);
-                elements?;
-                let kind = match self.literals(&list) {
-                    Some(items) => Kind::Literal(self.unit.literals.list(&items)),
-                    None => Kind::List(self.tree.add_list(&list)),
-                };
+                let kind = elements.map(|()| {
+                    let list = &self.expressions[mark..];
+                    match literals(self.tree, list) {
+                        Some(items) => Kind::Literal(self.unit.literals.list(&items)),
+                        None => Kind::List(self.tree.add_list(list)),
+                    }
+                });
+                self.expressions.truncate(mark);
+                let kind = kind?;
                 let span = Span::new(start.start, self.last.end);
                 Ok(self.tree.add(kind, span))
             }
@@ -655,21 +663,6 @@ impl Parser<'_> {
             return Err(Wrong);
         };
         Ok(self.tree.add(Kind::Literal(cell), span))
-    }
-
-    /// The elements as literals, if they all are.
-    fn literals(&self, list: &[ExpressionId]) -> Option<Vec<Item>> {
-        let item = |&id: &ExpressionId| match self.tree.expression(id) {
-            Expression {
-                kind: Kind::Literal(cell),
-                span,
-            } => Some(Item {
-                cell,
-                at: span.start,
-            }),
-            _ => None,
-        };
-        list.iter().map(item).collect()
     }
 
     /// Elements up to a closing bracket, separated by newlines or commas.
@@ -797,4 +790,19 @@ impl Parser<'_> {
         let span = Span::new(start.start, self.last.end);
         Ok(self.tree.add(Kind::If(condition, then, otherwise), span))
     }
+}
+
+/// The elements of a list as literals, if they all are.
+fn literals(tree: &Tree, list: &[ExpressionId]) -> Option<Vec<Item>> {
+    let item = |&id: &ExpressionId| match tree.expression(id) {
+        Expression {
+            kind: Kind::Literal(cell),
+            span,
+        } => Some(Item {
+            cell,
+            at: span.start,
+        }),
+        _ => None,
+    };
+    list.iter().map(item).collect()
 }

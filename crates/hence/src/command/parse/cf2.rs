@@ -92,7 +92,7 @@ impl<W: Write> TreePrinter<'_, '_, W> {
         self.nodes.begin_list("mutations");
         let value = self.tree.expression(inner.value);
         let links = match value.kind {
-            Kind::Chain(links) => self.tree.chain(links),
+            Kind::Chain(links) => self.tree.chain(links).to_vec(),
             _ => vec![(inner.operator, inner.value)],
         };
         for (operator, value) in links {
