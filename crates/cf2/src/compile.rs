@@ -62,11 +62,8 @@ const STACK_OF_LEVEL: usize = 12 << 10;
 /// Compiles a file and all that it imports.
 pub fn compile_file<'w>(world: &'w dyn World, name: &str, options: &Options) -> Compiled<'w> {
     on_stack(options.limits, || {
-        let mut evaluator = Evaluator::new(
-            Unit::with_limits(options.limits),
-            world,
-            options.clone(),
-        );
+        let mut evaluator =
+            Evaluator::new(Unit::with_limits(options.limits), world, options.clone());
         let root = match evaluator.read(name) {
             Ok((file, body)) => evaluator.compile(file, body),
             Err(_) => None,

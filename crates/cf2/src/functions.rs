@@ -388,8 +388,7 @@ impl Evaluator<'_> {
                     return Ok(Function(custom));
                 };
                 for fault in faults {
-                    let mut diagnostic =
-                        Diagnostic::error(BROKEN_FUNCTION, fault.message.clone());
+                    let mut diagnostic = Diagnostic::error(BROKEN_FUNCTION, fault.message.clone());
                     diagnostic.help.extend(fault.help.clone());
                     let diagnostic = match self.place_in_function(&custom, fault.place) {
                         Some(place) => diagnostic.at(place).label(span, "it is used here"),

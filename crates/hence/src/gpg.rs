@@ -54,7 +54,9 @@ impl Gpg {
                 "EXPSIG" => return Err("its signature has expired".into()),
                 "ERRSIG" => {
                     let key = words.next().unwrap_or("").to_owned();
-                    return Err(format!("the public key {key} that signed it is not known here"));
+                    return Err(format!(
+                        "the public key {key} that signed it is not known here"
+                    ));
                 }
                 _ => {}
             }
@@ -110,11 +112,12 @@ impl Gpg {
         let output = run(command, text).map_err(|error| not_run(&error))?;
         if !output.status.success() {
             let words = String::from_utf8_lossy(&output.stderr).into_owned();
-            let said: Vec<&str> = words
-                .lines()
-                .filter(|line| !line.starts_with(STATUS))
-                .collect();
-            return Err(said.join("; "));
+            if words.contains("[GNUPG:] INV_SGNR ") {
+                let user = user.unwrap_or("the default user");
+                return Err(format!("there is no secret key of {user}"));
+            }
+            let said = words.lines().filter(|line| !line.starts_with(STATUS));
+            return Err(said.collect::<Vec<&str>>().join("; "));
         }
         String::from_utf8(output.stdout).map_err(|_| "gpg answered with something else".into())
     }

@@ -91,9 +91,11 @@ impl Outside {
                 Err(error) => Err(format!("`{file}` cannot be read: {error}")),
             },
             Password::Command(line) => {
-                let words = shell_words::split(line).map_err(|error| format!("`{line}`: {error}"))?;
-                let (program, arguments) =
-                    words.split_first().ok_or("the command for its password is empty")?;
+                let words =
+                    shell_words::split(line).map_err(|error| format!("`{line}`: {error}"))?;
+                let (program, arguments) = words
+                    .split_first()
+                    .ok_or("the command for its password is empty")?;
                 let output = Command::new(program)
                     .args(arguments)
                     .current_dir(self.disk.path("."))
@@ -138,7 +140,9 @@ impl World for Outside {
     fn database(&self, name: &str) -> Option<Result<Value, String>> {
         let bytes = match fs::read(self.disk.path(name)) {
             Ok(bytes) => bytes,
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
                 return None;
             }
             Err(error) => return Some(Err(error.to_string())),

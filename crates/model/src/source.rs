@@ -3,9 +3,9 @@
 //! All files of a compilation stand one after another in a single buffer, so a place is one 32-bit
 //! offset and a piece of text is a slice. Lines and columns are counted only when somebody asks.
 
-use std::sync::OnceLock;
 use std::fmt;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// A stretch of source text, as offsets into the common buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

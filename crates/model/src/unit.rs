@@ -56,6 +56,8 @@ pub struct Unit {
     pub diagnostics: Vec<Diagnostic>,
     /// How far it may go.
     pub limits: Limits,
+    /// The JSON file that sources can import as `facts`.
+    pub facts: Option<String>,
 }
 
 impl Unit {

@@ -90,7 +90,9 @@ impl Compile {
         }
         match (out, self.sign) {
             (None, false) => self.print(&compiled, console.data())?,
-            (None, true) => console.data().write_all(&self.signed(&compiled, &outside)?)?,
+            (None, true) => console
+                .data()
+                .write_all(&self.signed(&compiled, &outside)?)?,
             (Some(out), _) => {
                 let (source, result) = (console.path(file), console.path(out));
                 self.write(&compiled, &outside, &source, &result, out)?;
@@ -132,7 +134,9 @@ impl Compile {
                 Err(Stop::Refused(Box::new(
                     Diagnostic::error(CANNOT_SIGN, message)
                         .help("name a user who has a secret key: `--gpguser name@example.org`")
-                        .help("`gpg --list-secret-keys` shows them; `--gpghome` says where they are"),
+                        .help(
+                            "`gpg --list-secret-keys` shows them; `--gpghome` says where they are",
+                        ),
                 )))
             }
         }

@@ -85,7 +85,7 @@ pub struct Cf2Options {
     /// The directory of gpg, with the keys
     #[arg(long, value_name = "DIR")]
     gpghome: Option<String>,
-    /// A file of public keys to check signatures with, instead of gpg's own
+    /// A file of public keys, as `gpg --export` writes it, to check signatures with instead of gpg's own
     #[arg(long, value_name = "FILE")]
     keyring: Option<String>,
     /// A file with the pass phrase of the key that signs
@@ -146,6 +146,7 @@ impl SourceOptions {
                 (false, true) => ordering::Lint::Warn,
                 (false, false) => ordering::Lint::Allow,
             },
+            facts: self.facts.clone(),
         }
     }
 
@@ -155,7 +156,12 @@ impl SourceOptions {
         let path = cf2.search.clone().or_else(|| console.variable("CF2PATH"));
         let mut projects: Vec<(String, String)> = Vec::new();
         let from_environment = console.variable("CF2PROJECTS").unwrap_or_default();
-        for project in cf2.project.iter().cloned().chain(directories(&from_environment)) {
+        for project in cf2
+            .project
+            .iter()
+            .cloned()
+            .chain(directories(&from_environment))
+        {
             projects.push(match project.split_once('=') {
                 Some((name, directory)) => (name.to_owned(), directory.to_owned()),
                 None => (String::new(), project),
@@ -206,7 +212,8 @@ impl SourceOptions {
         let path = |name: &Option<String>| name.as_ref().map(|name| console.path(name));
         let gpg = Gpg {
             home: path(&cf2.gpghome),
-            keyring: path(&cf2.keyring),
+            // Gpg takes a bare name for one in its own directory.
+            keyring: path(&cf2.keyring).and_then(|path| std::path::absolute(path).ok()),
             passphrase: path(&cf2.gpgpass_file),
         };
         let password = match (&cf2.password_file, &cf2.password_command) {
