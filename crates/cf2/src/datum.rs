@@ -199,7 +199,7 @@ pub enum Part {
 pub enum Ranking {
     /// By the files that they are written in.
     Files,
-    /// Later parts beat earlier ones: `=> $Base ~> { … }`.
+    /// The first part is below all others, which are ranked by their files: `=> $Base ~> { … }`.
     Listed,
 }
 
@@ -255,7 +255,7 @@ pub struct Contribution {
     pub source: Source,
     /// In which scope.
     pub scope: ScopeId,
-    /// What is said in a later part of a listed block beats what is said in an earlier one.
+    /// What is said in the first part of a listed block is below what the others say.
     pub rank: u32,
 }
 

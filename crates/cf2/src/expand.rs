@@ -549,6 +549,6 @@ impl Evaluator<'_> {
 fn rank(ranking: Ranking, part: usize) -> u32 {
     match ranking {
         Ranking::Files => 0,
-        Ranking::Listed => part as u32,
+        Ranking::Listed => (part > 0).into(),
     }
 }

@@ -393,7 +393,13 @@ impl Evaluator<'_> {
                 let mut lower = Vec::new();
                 let ignored = self.gather(rest, home, &mut lower, &mut by)?;
                 lower.append(&mut parts);
-                let datum = self.block_of(lower, Ranking::Files, home);
+                // What is below in this block is below in those in it: the parts of `$Base ~> { net ~> { … } }`.
+                let is_listed = by.iter().any(|one| one.rank < by[0].rank);
+                let ranking = match is_listed {
+                    true => Ranking::Listed,
+                    false => Ranking::Files,
+                };
+                let datum = self.block_of(lower, ranking, home);
                 Ruling::Merged {
                     by,
                     datum,
