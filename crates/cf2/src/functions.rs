@@ -48,6 +48,17 @@ pub fn is_standard(name: &str) -> bool {
     STANDARD.contains(&name)
 }
 
+/// What to say to too many arguments, or too few.
+pub(crate) fn wrong_count(function: &str, expected: usize, given: usize) -> String {
+    let arguments = match expected {
+        0 => "no argument".to_owned(),
+        1 => "one argument".to_owned(),
+        expected => format!("{expected} arguments"),
+    };
+    let are = if given == 1 { "is" } else { "are" };
+    format!("`{function}` takes {arguments}, and here {are} {given}")
+}
+
 /// What is not shown.
 const SECRET: &str = "‹secret›";
 
@@ -150,13 +161,7 @@ impl Evaluator<'_> {
         if given == expected {
             return Ok(());
         }
-        let arguments = match expected {
-            0 => "no argument".to_owned(),
-            1 => "one argument".to_owned(),
-            expected => format!("{expected} arguments"),
-        };
-        let are = if given == 1 { "is" } else { "are" };
-        let message = format!("`{function}` takes {arguments}, and here {are} {given}");
+        let message = wrong_count(function, expected, given);
         self.stop(Diagnostic::error(ARGUMENTS, message).at(span))
     }
 
