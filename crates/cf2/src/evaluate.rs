@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::compile::Options;
 use crate::datum::{
-    Block, BlockId, Contribution, Datum, Elements, Entry, EntryId, FileKey, Form, Frame, FrameId,
+    Block, BlockId, Contribution, Datum, Elements, Entry, EntryId, Extent, FileKey, Form, Frame, FrameId,
     Home, List, ListId, Order, OrderId, Part, Parts, Ranking, Says, Scope, ScopeId, Source, Stage,
     State,
 };
@@ -403,6 +403,7 @@ impl<'w> Evaluator<'w> {
                 elements: Elements::Written(list, scope),
                 home,
                 states: vec![State::Fresh; list.len()],
+                extent: Extent::Unknown,
             })),
             Kind::Block(body) => {
                 let parts = Parts::One(Part::Body(body, scope));
@@ -712,6 +713,7 @@ impl<'w> Evaluator<'w> {
             elements,
             home,
             states,
+            ..
         } = &self.lists[list.0 as usize];
         let (elements, home) = (*elements, *home);
         match states[index] {
@@ -857,7 +859,7 @@ impl<'w> Evaluator<'w> {
             stage: Stage::Unbuilt,
             slots: (0, 0),
             index: None,
-            size: None,
+            extent: Extent::Unknown,
         });
         BlockId(self.blocks.len() as u32 - 1)
     }

@@ -11,7 +11,7 @@ use hence_model::symbol::Symbol;
 use hence_model::value::{List as ValueList, Map, Value};
 
 use crate::datum::{
-    Contribution, Datum, Elements, EntryId, Form, Home, List, Parts, Ranking, Says, ScopeId,
+    Contribution, Datum, Elements, EntryId, Extent, Form, Home, List, Parts, Ranking, Says, ScopeId,
     Source, Stage, State,
 };
 use crate::evaluate::{Evaluated, Evaluator, Selected, Stop, TYPE, UNDEFINED, form, literal_datum};
@@ -645,6 +645,7 @@ impl Evaluator<'_> {
                     elements: Elements::Made(origin),
                     home,
                     states,
+                    extent: Extent::Unknown,
                 })
             }
             Value::Map(map) => {
