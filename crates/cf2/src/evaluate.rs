@@ -23,7 +23,7 @@ use crate::expand::Expansion;
 use crate::imports::Imports;
 use crate::operators;
 use crate::reasons::{Node, Reasons};
-use crate::syntax::{Definition, ExpressionId, Kind, MacroId, Tree};
+use crate::syntax::{Definition, ExpressionId, Kind, MacroId, Mutation, Tree};
 use crate::world::World;
 
 /// Nothing has that name.
@@ -292,8 +292,11 @@ impl<'w> Evaluator<'w> {
         }) = self.entry(entry).says
             && !self.options.trace
         {
-            let value = self.tree.definition(statement).value;
-            if let Some(datum) = literal(self.tree.expression(value).kind) {
+            let Definition {
+                operator, value, ..
+            } = self.tree.definition(statement);
+            let is_plain = !matches!(operator, Mutation::Function(_));
+            if is_plain && let Some(datum) = literal(self.tree.expression(value).kind) {
                 self.entries[entry.0 as usize].state = State::Done(datum);
                 return Ok(datum);
             }
