@@ -8,10 +8,10 @@ use hence_model::unit::{Limits, OUTPUT_TOO_LARGE, TOO_DEEP, Unit};
 use hence_model::value::{Event, Sink};
 
 use crate::datum::{
-    Block, BlockId, Datum, EntryId, FileKey, Form, Home, ListId, Part, Parts, Ranking, Scope, Size,
-    State,
+    Block, BlockId, Datum, Elements, EntryId, Extent, FileKey, Form, Home, ListId, Part, Parts,
+    Ranking, Scope, Size, State,
 };
-use crate::evaluate::{Evaluated, Evaluator, Stop, UNDEFINED};
+use crate::evaluate::{CYCLE, Evaluated, Evaluator, Stop, UNDEFINED};
 use crate::syntax::BodyId;
 use crate::world::World;
 
@@ -207,6 +207,7 @@ impl Evaluator<'_> {
         block.owns_order = true;
         self.report_mistakes(file).ok()?;
         let place = Span::at(self.tree.body(body).span.start);
+        self.blocks[root.0 as usize].extent = Extent::Measuring;
         if let Ok(size) = self.check_block(root, place) {
             self.check_size(size, place);
         }
@@ -240,9 +241,6 @@ impl Evaluator<'_> {
     /// Computes everything in a block, and tells how large it is. What is wrong with one resource does not
     /// hide what is wrong with another.
     fn check_block(&mut self, block: BlockId, place: Span) -> Evaluated<Size> {
-        if let Some(size) = self.block(block).size {
-            return Ok(size);
-        }
         self.build(block, place)?;
         let mut size = Size { bytes: 2, depth: 1 };
         let mut outcome = Ok(());
@@ -272,9 +270,7 @@ impl Evaluator<'_> {
             }
         }
         outcome?;
-        let block = &mut self.blocks[block.0 as usize];
-        block.size = Some(size);
-        block.shows_all = shows_all;
+        self.blocks[block.0 as usize].shows_all = shows_all;
         Ok(size)
     }
 
@@ -292,20 +288,44 @@ impl Evaluator<'_> {
     fn check(&mut self, datum: Datum, entry: EntryId, place: Span) -> Evaluated<Size> {
         match datum.form {
             Form::Scalar(_) | Form::Literals(_) => {
-                Ok(self.leaf_size(datum).expect("it has no parts"))
+                return Ok(self.leaf_size(datum).expect("it has no parts"));
             }
-            Form::Undefined => {
-                if self.options.show_private && self.is_private(entry) {
-                    return Ok(Size { bytes: 4, depth: 1 });
-                }
-                self.undefined(entry)
+            Form::Undefined if self.may_be_undefined(entry) => {
+                return Ok(Size { bytes: 4, depth: 1 });
             }
-            Form::List(list) => {
-                self.deeper(place, |evaluator| evaluator.check_list(list, entry, place))
-            }
-            Form::Block(block) => {
-                self.deeper(place, |evaluator| evaluator.check_block(block, place))
-            }
+            Form::Undefined => return self.undefined(entry),
+            Form::List(_) | Form::Block(_) => {}
+        }
+        match *self.extent(datum) {
+            Extent::Known(size) => return Ok(size),
+            Extent::Wrong => return Err(Stop),
+            Extent::Measuring => return self.part_of_itself(entry),
+            Extent::Unknown => {}
+        }
+        *self.extent(datum) = Extent::Measuring;
+        let checked = self.deeper(place, |evaluator| match datum.form {
+            Form::List(list) => evaluator.check_list(list, entry, place),
+            Form::Block(block) => evaluator.check_block(block, place),
+            _ => unreachable!("it is a list or a block"),
+        });
+        *self.extent(datum) = match checked {
+            Ok(size) => Extent::Known(size),
+            Err(Stop) => Extent::Wrong,
+        };
+        checked
+    }
+
+    /// Whether nobody would miss the value, if nobody wanted to see what is private.
+    fn may_be_undefined(&self, entry: EntryId) -> bool {
+        self.options.show_private && self.is_private(entry)
+    }
+
+    /// What is known of how large a list or a block is.
+    fn extent(&mut self, datum: Datum) -> &mut Extent {
+        match datum.form {
+            Form::List(list) => &mut self.lists[list.0 as usize].extent,
+            Form::Block(block) => &mut self.blocks[block.0 as usize].extent,
+            _ => unreachable!("it is a list or a block"),
         }
     }
 
@@ -314,9 +334,13 @@ impl Evaluator<'_> {
         let count = self.lists[list.0 as usize].states.len();
         let mut outcome = Ok(());
         for index in 0..count {
-            let checked = self
-                .element(list, index, place)
-                .and_then(|datum| self.check(datum, entry, place));
+            let checked = match self.element(list, index, place) {
+                Ok(datum) if datum.is_undefined() && !self.may_be_undefined(entry) => {
+                    self.undefined_element(list, index, entry)
+                }
+                Ok(datum) => self.check(datum, entry, place),
+                Err(Stop) => Err(Stop),
+            };
             match checked {
                 Ok(inner) => {
                     size.bytes = size.bytes.saturating_add(inner.bytes + 1);
@@ -326,6 +350,27 @@ impl Evaluator<'_> {
             }
         }
         outcome.map(|()| size)
+    }
+
+    fn undefined_element<T>(&mut self, list: ListId, index: usize, entry: EntryId) -> Evaluated<T> {
+        let place = match self.lists[list.0 as usize].elements {
+            Elements::Written(written, _) => self.span(self.tree.list(written)[index]),
+            Elements::Made(_) => self.place(entry),
+        };
+        let message = format!("an element of `{}` has no value", self.path(entry));
+        let help = "give it one, or leave it out";
+        self.stop(Diagnostic::error(UNDEFINED, message).at(place).help(help))
+    }
+
+    /// A block or a list whose output would have no end.
+    fn part_of_itself<T>(&mut self, entry: EntryId) -> Evaluated<T> {
+        let message = format!("`{}` would be a part of itself", self.path(entry));
+        let help = "refer to the resources that are needed, not to the block around";
+        self.stop(
+            Diagnostic::error(CYCLE, message)
+                .at(self.place(entry))
+                .help(help),
+        )
     }
 
     /// A resource that nobody gave a value (§3.2).

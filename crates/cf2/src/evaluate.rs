@@ -15,9 +15,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::compile::{DEEPEST, Options};
 use crate::datum::{
-    Block, BlockId, Contribution, Datum, Elements, Entry, EntryId, FileKey, Form, Frame, FrameId,
-    Home, List, ListId, Order, OrderId, Part, Parts, Ranking, Says, Scope, ScopeId, Source, Stage,
-    State,
+    Block, BlockId, Contribution, Datum, Elements, Entry, EntryId, Extent, FileKey, Form, Frame,
+    FrameId, Home, List, ListId, Order, OrderId, Part, Parts, Ranking, Says, Scope, ScopeId,
+    Source, Stage, State,
 };
 use crate::expand::Expansion;
 use crate::imports::Imports;
@@ -324,8 +324,13 @@ impl<'w> Evaluator<'w> {
         };
         let definition = self.tree.definition(statement);
         let datum = literal(self.tree.expression(definition.value).kind)?;
-        let is_decisive = definition.operator == Mutation::Assign && !datum.is_undefined();
-        (is_only || is_decisive).then_some(datum)
+        let counts = match definition.operator {
+            Mutation::Assign => is_only || !datum.is_undefined(),
+            Mutation::Merge => is_only,
+            // The function must exist, even where it has nothing to do.
+            Mutation::Function(_) => false,
+        };
+        counts.then_some(datum)
     }
 
     fn compute(&mut self, entry: EntryId, asked: Span) -> Evaluated {
@@ -437,6 +442,7 @@ impl<'w> Evaluator<'w> {
                 elements: Elements::Written(list, scope),
                 home,
                 states: vec![State::Fresh; list.len()],
+                extent: Extent::Unknown,
             })),
             Kind::Block(body) => {
                 let parts = Parts::One(Part::Body(body, scope));
@@ -743,6 +749,7 @@ impl<'w> Evaluator<'w> {
             elements,
             home,
             states,
+            ..
         } = &self.lists[list.0 as usize];
         let (elements, home) = (*elements, *home);
         match states[index] {
@@ -888,7 +895,7 @@ impl<'w> Evaluator<'w> {
             stage: Stage::Unbuilt,
             slots: (0, 0),
             index: None,
-            size: None,
+            extent: Extent::Unknown,
             shows_all: false,
         });
         BlockId(self.blocks.len() as u32 - 1)

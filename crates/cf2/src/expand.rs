@@ -333,11 +333,8 @@ impl Evaluator<'_> {
             round = next..inlines.len();
         }
         let expansion = self.expansions.remove(&block).expect("it was put there");
-        for (name, diagnostic) in expansion.missing {
-            // If it is defined in the end, that was reported as a conflict.
-            if !expansion.index.contains_key(&name) {
-                let _: Evaluated<()> = self.stop(diagnostic);
-            }
+        for (_, diagnostic) in expansion.missing {
+            let _: Evaluated<()> = self.stop(diagnostic);
         }
         outcome?;
         self.order_slots(block, &pieces, &inlines, &expansion.defined);
@@ -420,6 +417,9 @@ impl Evaluator<'_> {
         says: Contribution,
     ) -> Evaluated<u32> {
         if let Some(&read) = expansion.reads.get(&name) {
+            let expansion = self.expansions.get_mut(&block).expect("it is there");
+            // It is not missing: this is the trouble.
+            expansion.missing.retain(|one| one.0 != name);
             return self.conflict(name, says, read);
         }
         let next = expansion.defined.len() as u32;

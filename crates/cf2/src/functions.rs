@@ -11,8 +11,8 @@ use hence_model::symbol::Symbol;
 use hence_model::value::{List as ValueList, Map, Value};
 
 use crate::datum::{
-    Contribution, Datum, Elements, EntryId, Form, Home, List, Parts, Ranking, Says, ScopeId,
-    Source, Stage, State,
+    Contribution, Datum, Elements, EntryId, Extent, Form, Home, List, Parts, Ranking, Says,
+    ScopeId, Source, Stage, State,
 };
 use crate::evaluate::{Evaluated, Evaluator, Selected, Stop, TYPE, UNDEFINED, form, literal_datum};
 use crate::lexer::is_name;
@@ -46,6 +46,17 @@ const PARTS: usize = 1 << 20;
 /// Whether that is a standard function.
 pub fn is_standard(name: &str) -> bool {
     STANDARD.contains(&name)
+}
+
+/// What to say to too many arguments, or too few.
+pub(crate) fn wrong_count(function: &str, expected: usize, given: usize) -> String {
+    let arguments = match expected {
+        0 => "no argument".to_owned(),
+        1 => "one argument".to_owned(),
+        expected => format!("{expected} arguments"),
+    };
+    let are = if given == 1 { "is" } else { "are" };
+    format!("`{function}` takes {arguments}, and here {are} {given}")
 }
 
 /// What is not shown.
@@ -150,13 +161,7 @@ impl Evaluator<'_> {
         if given == expected {
             return Ok(());
         }
-        let arguments = match expected {
-            0 => "no argument".to_owned(),
-            1 => "one argument".to_owned(),
-            expected => format!("{expected} arguments"),
-        };
-        let are = if given == 1 { "is" } else { "are" };
-        let message = format!("`{function}` takes {arguments}, and here {are} {given}");
+        let message = wrong_count(function, expected, given);
         self.stop(Diagnostic::error(ARGUMENTS, message).at(span))
     }
 
@@ -640,6 +645,7 @@ impl Evaluator<'_> {
                     elements: Elements::Made(origin),
                     home,
                     states,
+                    extent: Extent::Unknown,
                 })
             }
             Value::Map(map) => {

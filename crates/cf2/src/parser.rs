@@ -12,7 +12,7 @@ use hence_model::unit::{TOO_DEEP, Unit};
 use rustc_hash::FxHashMap;
 
 use crate::functions;
-use crate::lexer::{COMPARISON, Keyword, Lexeme, Lexer, Operator, Token};
+use crate::lexer::{COMPARISON, Keyword, Lexeme, Lexer, Operator, STRAY_CHARACTER, Token};
 use crate::syntax::{
     BodyId, Definition, Expression, ExpressionId, Kind, Macro, MacroId, Mutation, Statement, Tree,
 };
@@ -50,6 +50,7 @@ pub fn parse_part(unit: &mut Unit, tree: &mut Tree, file: FileId, span: Span) ->
         in_list: false,
         depth: 0,
         lost: false,
+        recovering: false,
         statements: Vec::new(),
         expressions: Vec::new(),
     };
@@ -80,6 +81,8 @@ struct Parser<'p> {
     depth: u32,
     /// Whether the end of the text came too early, and was reported.
     lost: bool,
+    /// Whether the rest of a statement with a mistake is skipped.
+    recovering: bool,
     /// The statements of all open blocks, and the expressions of all open lists.
     statements: Vec<Statement>,
     expressions: Vec<ExpressionId>,
@@ -91,7 +94,10 @@ impl Parser<'_> {
         let Unit { sources, .. } = &*self.unit;
         let mut trouble = None;
         let next = self.lexer.next(sources.text(), &mut |d| trouble = Some(d));
-        if let Some(trouble) = trouble {
+        // One mistake of a statement is enough, unless another one swallows the rest of the file.
+        if let Some(trouble) = trouble
+            && !(self.recovering && trouble.code == STRAY_CHARACTER)
+        {
             self.unit.report(trouble);
         }
         self.next = next;
@@ -176,9 +182,10 @@ impl Parser<'_> {
                 self.unclosed(start);
                 break;
             }
+            let start = self.next.span;
             let read = self.statement().and_then(|()| self.end_of_statement(close));
             if read.is_err() {
-                self.recover(close);
+                self.recover(close, start);
             }
         }
         let end = self.next.span.end;
@@ -215,16 +222,22 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips to the beginning of another statement.
-    fn recover(&mut self, close: Token) {
+    /// Skips to the beginning of another statement than that at `start`.
+    fn recover(&mut self, close: Token, start: Span) {
+        self.recovering = true;
+        self.skip(close, start);
+        self.recovering = false;
+    }
+
+    fn skip(&mut self, close: Token, start: Span) {
         let mut open = 0usize;
-        // The token that is wrong may itself begin a line.
-        let mut first = true;
         loop {
             match self.next.token {
                 Token::End => return,
                 token if open == 0 && token == close => return,
-                Token::Word | Token::Keyword(_) if open == 0 && self.next.starts_line && !first => {
+                Token::Word | Token::Keyword(_)
+                    if open == 0 && self.next.starts_line && self.next.span != start =>
+                {
                     return;
                 }
                 Token::OpenBrace | Token::OpenBracket | Token::OpenParenthesis => open += 1,
@@ -233,7 +246,6 @@ impl Parser<'_> {
                 }
                 _ => {}
             }
-            first = false;
             self.advance();
         }
     }
@@ -540,7 +552,6 @@ impl Parser<'_> {
                             .at(start)
                             .help("put it in quotes"),
                     );
-                    return Err(Wrong);
                 }
                 let cell = self.unit.literals.text(start);
                 Ok(self.tree.add(Kind::Literal(cell), start))
@@ -642,7 +653,8 @@ impl Parser<'_> {
                     .at(whole)
                     .help(format!("as text, write '{text}'")),
             );
-            return Err(Wrong);
+            self.advance();
+            return Ok(self.tree.add(Kind::Undefined, whole));
         }
         let span = Span::new(sign.map_or(digits.start, |sign| sign.start), digits.end);
         let Unit {
@@ -660,7 +672,7 @@ impl Parser<'_> {
                     .at(span)
                     .help("whole numbers go from -2^63 to 2^63-1; as text, put it in quotes"),
             );
-            return Err(Wrong);
+            return Ok(self.tree.add(Kind::Undefined, span));
         };
         Ok(self.tree.add(Kind::Literal(cell), span))
     }
@@ -730,15 +742,14 @@ impl Parser<'_> {
         let expected = self.tree.macro_(id).names.len();
         if expected != arguments.len() {
             let text = self.unit.sources.slice(word);
-            let given = arguments.len();
-            let message = format!("`{text}` takes {expected} arguments, and here are {given}");
+            let message = functions::wrong_count(text, expected, arguments.len());
             let defined = self.tree.macro_(id).span;
             self.unit.report(
                 Diagnostic::error(functions::ARGUMENTS, message)
                     .at(span)
                     .label(defined, "it is defined here"),
             );
-            return Err(Wrong);
+            return Ok(self.tree.add(Kind::Undefined, span));
         }
         Ok(self.tree.add(Kind::Macro(id, list), span))
     }
@@ -764,7 +775,7 @@ impl Parser<'_> {
                 );
                 self.unit
                     .report(Diagnostic::error(functions::ARGUMENTS, message).at(span));
-                return Err(Wrong);
+                Kind::Undefined
             }
         };
         Ok(self.tree.add(kind, span))
