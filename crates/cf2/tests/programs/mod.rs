@@ -1,5 +1,8 @@
 //! Programs that are compiled, and what they come to.
 
+// Each test uses some of it.
+#![allow(dead_code)]
+
 use hence_cf2::generate::{Random, Texts, program};
 use hence_cf2::printer::Cf2;
 use hence_cf2::{Compiled, Options, compile_file};
