@@ -6,9 +6,9 @@ use hence_model::unit::{Limits, OUTPUT_TOO_LARGE, TOO_DEEP, Unit};
 use hence_model::value::{Event, Sink};
 
 use crate::datum::{
-    BlockId, Datum, EntryId, Form, Home, ListId, Part, Parts, Ranking, Scope, Size, State,
+    BlockId, Checked, Datum, EntryId, Form, Home, ListId, Part, Parts, Ranking, Scope, Size, State,
 };
-use crate::evaluate::{Evaluated, Evaluator, Stop, UNDEFINED};
+use crate::evaluate::{CYCLE, Evaluated, Evaluator, Stop, UNDEFINED};
 use crate::parser::parse;
 use crate::world::World;
 
@@ -117,11 +117,21 @@ impl Evaluator<'_> {
     }
 
     /// Computes everything in a block, and tells how large it is. What is wrong with one resource does not
-    /// hide what is wrong with another.
+    /// hide what is wrong with another; nothing is looked at twice.
     fn check_block(&mut self, block: BlockId, place: Span) -> Evaluated<Size> {
-        if let Some(size) = self.block(block).size {
-            return Ok(size);
+        match self.block(block).checked {
+            Checked::Good(size) => return Ok(size),
+            Checked::Bad => return Err(Stop),
+            Checked::Running => return self.endless("block", place),
+            Checked::Not => {}
         }
+        self.blocks[block.0 as usize].checked = Checked::Running;
+        let size = self.check_entries(block, place);
+        self.blocks[block.0 as usize].checked = checked(size);
+        size
+    }
+
+    fn check_entries(&mut self, block: BlockId, place: Span) -> Evaluated<Size> {
         self.build(block, place)?;
         let mut size = Size { bytes: 2, depth: 1 };
         let mut outcome = Ok(());
@@ -132,16 +142,11 @@ impl Evaluator<'_> {
                 .value(entry, place)
                 .and_then(|datum| self.check(datum, entry, place));
             match checked {
-                Ok(inner) => {
-                    size.bytes = size.bytes.saturating_add(inner.bytes + name + 4);
-                    size.depth = size.depth.max(inner.depth.saturating_add(1));
-                }
+                Ok(inner) => size.add(inner, name + 4),
                 Err(Stop) => outcome = Err(Stop),
             }
         }
-        outcome?;
-        self.blocks[block.0 as usize].size = Some(size);
-        Ok(size)
+        outcome.map(|()| size)
     }
 
     fn check(&mut self, datum: Datum, entry: EntryId, place: Span) -> Evaluated<Size> {
@@ -150,12 +155,10 @@ impl Evaluator<'_> {
                 bytes: cell.weight(&self.unit.literals),
                 depth: 1,
             }),
-            Form::Undefined => {
-                if self.options.show_private && self.is_private(entry) {
-                    return Ok(Size { bytes: 4, depth: 1 });
-                }
-                self.undefined(entry)
-            }
+            Form::Undefined => match self.may_be_undefined(entry) {
+                true => Ok(Size { bytes: 4, depth: 1 }),
+                false => self.undefined(entry),
+            },
             Form::List(list) => {
                 self.deeper(place, |evaluator| evaluator.check_list(list, entry, place))
             }
@@ -165,7 +168,25 @@ impl Evaluator<'_> {
         }
     }
 
+    fn may_be_undefined(&self, entry: EntryId) -> bool {
+        self.options.show_private && self.is_private(entry)
+    }
+
     fn check_list(&mut self, list: ListId, entry: EntryId, place: Span) -> Evaluated<Size> {
+        let key = (list, self.may_be_undefined(entry));
+        match self.checked_lists.get(&key) {
+            Some(Checked::Good(size)) => return Ok(*size),
+            Some(Checked::Bad) => return Err(Stop),
+            Some(Checked::Running) => return self.endless("list", place),
+            Some(Checked::Not) | None => {}
+        }
+        self.checked_lists.insert(key, Checked::Running);
+        let size = self.check_elements(list, entry, place);
+        self.checked_lists.insert(key, checked(size));
+        size
+    }
+
+    fn check_elements(&mut self, list: ListId, entry: EntryId, place: Span) -> Evaluated<Size> {
         let mut size = Size { bytes: 2, depth: 1 };
         let count = self.lists[list.0 as usize].states.len();
         let mut outcome = Ok(());
@@ -174,14 +195,19 @@ impl Evaluator<'_> {
                 .element(list, index, place)
                 .and_then(|datum| self.check(datum, entry, place));
             match checked {
-                Ok(inner) => {
-                    size.bytes = size.bytes.saturating_add(inner.bytes + 1);
-                    size.depth = size.depth.max(inner.depth.saturating_add(1));
-                }
+                Ok(inner) => size.add(inner, 1),
                 Err(Stop) => outcome = Err(Stop),
             }
         }
         outcome.map(|()| size)
+    }
+
+    /// A block or list that is a part of itself could be read for ever.
+    fn endless<T>(&mut self, what: &str, place: Span) -> Evaluated<T> {
+        let message = format!("this {what} contains itself");
+        self.stop(Diagnostic::error(CYCLE, message).at(place).help(
+            "refer to a single resource of it, or make what both share a resource of its own",
+        ))
     }
 
     /// A resource that nobody gave a value (§3.2).
@@ -276,6 +302,21 @@ impl Evaluator<'_> {
 enum Open {
     Block(u32, u32),
     List(ListId, usize),
+}
+
+impl Size {
+    /// Adds something inside of it, and what is written around that.
+    fn add(&mut self, inner: Size, around: u64) {
+        self.bytes = self.bytes.saturating_add(inner.bytes + around);
+        self.depth = self.depth.max(inner.depth.saturating_add(1));
+    }
+}
+
+fn checked(size: Evaluated<Size>) -> Checked {
+    match size {
+        Ok(size) => Checked::Good(size),
+        Err(Stop) => Checked::Bad,
+    }
 }
 
 fn known(state: State) -> Datum {

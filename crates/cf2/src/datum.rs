@@ -162,8 +162,8 @@ pub struct Block {
     pub slots: (u32, u32),
     /// By name, for a large block that somebody looked into.
     pub index: Option<Box<FxHashMap<Symbol, EntryId>>>,
-    /// About how large and deep its output is, once all of it was computed.
-    pub size: Option<Size>,
+    /// Whether all of it was computed.
+    pub checked: Checked,
 }
 
 /// What a block is made of.
@@ -214,6 +214,19 @@ pub enum Stage {
     Built,
     /// They cannot be known, and that was reported.
     Broken,
+}
+
+/// Whether all of a block or list was computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checked {
+    /// Nobody has looked.
+    Not,
+    /// It is being looked at: if it is met again, it contains itself.
+    Running,
+    /// It was, and this is about how large and deep its output is.
+    Good(Size),
+    /// Something in it is wrong, and that was reported.
+    Bad,
 }
 
 /// About how large something is when printed.

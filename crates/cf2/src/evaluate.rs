@@ -15,9 +15,9 @@ use rustc_hash::FxHashMap;
 
 use crate::compile::Options;
 use crate::datum::{
-    Block, BlockId, Contribution, Datum, Elements, Entry, EntryId, FileKey, Form, Frame, FrameId,
-    Home, List, ListId, Order, OrderId, Part, Parts, Ranking, Says, Scope, ScopeId, Source, Stage,
-    State,
+    Block, BlockId, Checked, Contribution, Datum, Elements, Entry, EntryId, FileKey, Form, Frame,
+    FrameId, Home, List, ListId, Order, OrderId, Part, Parts, Ranking, Says, Scope, ScopeId,
+    Source, Stage, State,
 };
 use crate::expand::Expansion;
 use crate::imports::Imports;
@@ -59,6 +59,8 @@ pub struct Evaluator<'w> {
     /// What is said about names that more than one thing is said about, each with the number of the next.
     pub(crate) contributions: Vec<(Contribution, u32)>,
     pub(crate) lists: Vec<List>,
+    /// Lists of which all was computed; with whether what is undefined may be part of them.
+    pub(crate) checked_lists: FxHashMap<(ListId, bool), Checked>,
     pub(crate) scopes: Vec<Scope>,
     pub(crate) frames: Vec<Frame>,
     pub(crate) orders: Vec<Order>,
@@ -103,6 +105,7 @@ impl<'w> Evaluator<'w> {
             slots: Vec::new(),
             contributions: Vec::new(),
             lists: Vec::new(),
+            checked_lists: FxHashMap::default(),
             scopes: Vec::new(),
             frames: Vec::new(),
             orders: vec![Order::default()],
@@ -871,7 +874,7 @@ impl<'w> Evaluator<'w> {
             stage: Stage::Unbuilt,
             slots: (0, 0),
             index: None,
-            size: None,
+            checked: Checked::Not,
         });
         BlockId(self.blocks.len() as u32 - 1)
     }

@@ -882,6 +882,7 @@ impl Evaluator<'_> {
     pub(crate) fn has_secret(&self, datum: Datum) -> bool {
         let mut pending = vec![datum];
         let mut seen = rustc_hash::FxHashSet::default();
+        let mut seen_lists = rustc_hash::FxHashSet::default();
         while let Some(datum) = pending.pop() {
             if datum.secret {
                 return true;
@@ -895,7 +896,7 @@ impl Evaluator<'_> {
                     let slots = self.slots_of(block).iter();
                     pending.extend(slots.filter_map(|&entry| state(self.entry(entry).state)));
                 }
-                Form::List(list) => {
+                Form::List(list) if seen_lists.insert(list) => {
                     let states = self.lists[list.0 as usize].states.iter();
                     pending.extend(states.filter_map(|&one| state(one)));
                 }
