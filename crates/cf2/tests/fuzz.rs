@@ -187,7 +187,7 @@ fn read_tokens(texts: &Texts) {
 fn use_it(texts: &Texts, limits: Limits) {
     let options = Options {
         limits,
-        warn_duplicates: true,
+        duplicates: hence_cf2::compile::Lint::Warn,
         ..Options::default()
     };
     let mut compiled = compile_file(texts, texts.main(), &options);
