@@ -4,6 +4,7 @@ use hence_model::diagnostic::Diagnostic;
 use hence_model::source::{FileId, Span};
 use hence_model::unit::{Limits, OUTPUT_TOO_LARGE, TOO_DEEP, Unit};
 use hence_model::value::{Event, Sink};
+use hence_model::work::{steps, steps_of};
 
 use crate::datum::{
     BlockId, Checked, Datum, EntryId, Form, Home, ListId, Part, Parts, Ranking, Scope, Size, State,
@@ -49,24 +50,40 @@ const STACK_OF_LEVEL: usize = 12 << 10;
 /// Compiles a file and all that it imports.
 pub fn compile_file<'w>(world: &'w dyn World, name: &str, options: &Options) -> Compiled<'w> {
     let mut unit = Unit::with_limits(options.limits);
-    // Evaluation goes as deep as the limit says: it gets a stack for that.
-    let levels = (options.limits.depth as usize).min(1 << 17);
+    let compile = move || match unit.load(world, name) {
+        Ok(file) => compile(unit, world, file, options.clone()),
+        Err(diagnostic) => {
+            unit.report(*diagnostic);
+            Compiled {
+                evaluator: Evaluator::new(unit, world, options.clone()),
+                root: None,
+            }
+        }
+    };
+    on_deep_stack(options.limits, compile, || {})
+}
+
+/// Does something that goes as deep as the limit says, on a stack for that, and something else meanwhile.
+pub(crate) fn on_deep_stack<T: Send>(
+    limits: Limits,
+    work: impl FnOnce() -> T + Send,
+    meanwhile: impl FnOnce(),
+) -> T {
+    let levels = (limits.depth as usize).min(1 << 17);
     let stack = (levels * STACK_OF_LEVEL).max(8 << 20);
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().stack_size(stack);
-        let compile = move || match unit.load(world, name) {
-            Ok(file) => compile(unit, world, file, options.clone()),
-            Err(diagnostic) => {
-                unit.report(*diagnostic);
-                Compiled {
-                    evaluator: Evaluator::new(unit, world, options.clone()),
-                    root: None,
-                }
-            }
+        let counted = || {
+            let mut done = None;
+            let steps = steps_of(|| done = Some(work()));
+            (done.expect("it was done"), steps)
         };
-        let thread = builder.spawn_scoped(scope, compile);
-        let compiled = thread.expect("a thread can be started").join();
-        compiled.expect("the compiler does not panic")
+        let thread = builder.spawn_scoped(scope, counted);
+        let thread = thread.expect("a thread can be started");
+        meanwhile();
+        let (done, taken) = thread.join().expect("the compiler does not panic");
+        steps(taken);
+        done
     })
 }
 

@@ -21,6 +21,7 @@ use crate::datum::{
 };
 use crate::expand::Expansion;
 use crate::imports::Imports;
+use crate::lexer::Operator;
 use crate::operators;
 use crate::reasons::{Node, Reasons};
 use crate::syntax::{Definition, ExpressionId, Kind, MacroId, Tree};
@@ -760,9 +761,36 @@ impl<'w> Evaluator<'w> {
             first = left;
         }
         let mut left = self.evaluate(first, scope, home)?;
-        for (whole, operator, operand, right) in rest.into_iter().rev() {
+        let mut rest = rest.into_iter().rev().peekable();
+        // What `a ++ b ++ c` has joined so far; it becomes a value where the row ends.
+        let mut joined: Option<String> = None;
+        while let Some((whole, operator, operand, right)) = rest.next() {
             let span = self.span(whole);
             self.because_written(span, Role::Operation);
+            if operator == Operator::Concatenate {
+                let mut text = match joined.take() {
+                    Some(text) => text,
+                    None => {
+                        let one = self.as_scalar(left, operand, operator.text())?;
+                        operators::text(one, &self.unit)
+                    }
+                };
+                let other = self.evaluate(right, scope, home)?;
+                let cell = self.as_scalar(other, right, operator.text())?;
+                text.push_str(&operators::text(cell, &self.unit));
+                let secret = left.secret || other.secret;
+                match rest.peek() {
+                    Some((_, Operator::Concatenate, ..)) => {
+                        left = left.marked(secret);
+                        joined = Some(text);
+                    }
+                    _ => {
+                        let cell = self.unit.literals.made_text(&text);
+                        left = Datum::scalar(cell).marked(secret);
+                    }
+                }
+                continue;
+            }
             if operators::is_logical(operator) {
                 let bool = self.as_bool(left, operand, operator.text())?;
                 // The right side counts only if the left one does not decide.

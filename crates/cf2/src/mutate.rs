@@ -29,6 +29,7 @@ pub(crate) struct Candidate {
     pub rank: u32,
     /// The name, where it is defined.
     pub span: Span,
+    /// Whether it says so itself; another block's entry may be private all the same.
     pub private: bool,
 }
 
@@ -127,7 +128,12 @@ impl Evaluator<'_> {
             _ => {
                 let order = self.home_of(entry).order;
                 let (highest, _) = self.split(self.candidates(&says), order);
-                highest.iter().any(|candidate| candidate.private)
+                // Only these are asked: a block may stand on a long row of others.
+                let is_private = |candidate: &Candidate| match candidate.what {
+                    What::Entry(inner) => self.is_private(inner),
+                    _ => candidate.private,
+                };
+                highest.iter().any(is_private)
             }
         }
     }
@@ -169,7 +175,7 @@ impl Evaluator<'_> {
                     file,
                     rank,
                     span: self.place(entry),
-                    private: self.is_private(entry),
+                    private: false,
                 },
                 Source::Made(expression) => Candidate {
                     operator: Mutation::Assign,
