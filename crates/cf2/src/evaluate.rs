@@ -205,6 +205,7 @@ impl<'w> Evaluator<'w> {
                 let mut all = Vec::new();
                 let mut number = first;
                 loop {
+                    work::step();
                     let (contribution, next) = self.contributions[number as usize];
                     all.push(contribution);
                     if number == last {
@@ -228,6 +229,7 @@ impl<'w> Evaluator<'w> {
     pub(crate) fn place(&self, entry: EntryId) -> Span {
         let mut entry = entry;
         loop {
+            work::step();
             match self.last_said(entry).source {
                 Source::Statement(statement) => {
                     return self.name_span(self.tree.definition(statement));
@@ -944,6 +946,7 @@ impl<'w> Evaluator<'w> {
             while let Some(id) = next {
                 let order = &self.orders[id.0 as usize];
                 for &importer in order.importers.get(&file).into_iter().flatten() {
+                    work::step();
                     if is_wanted(importer) {
                         return true;
                     }

@@ -9,6 +9,7 @@ use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::function;
 use hence_model::source::Span;
 use hence_model::symbol::Symbol;
+use hence_model::work;
 
 use crate::datum::{
     Contribution, Datum, EntryId, FileKey, Form, Home, Part, Parts, Ranking, ScopeId, Source,
@@ -147,6 +148,7 @@ impl Evaluator<'_> {
             rank,
         } in says
         {
+            work::step();
             let file = self.scope(scope).file;
             let candidate = match source {
                 Source::Statement(statement) => {
@@ -207,6 +209,7 @@ impl Evaluator<'_> {
             .map(|one| one.file)
             .collect();
         let is_highest = |one: &Candidate| {
+            work::step();
             one.rank == rank
                 && !self.above(order, one.file, |file| {
                     file != one.file && files.contains(&file)

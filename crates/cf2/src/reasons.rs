@@ -12,6 +12,7 @@ use hence_model::explanation::{Dependence, Role};
 use hence_model::path::Segment;
 use hence_model::source::Span;
 use hence_model::symbol::Symbol;
+use hence_model::work;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::datum::{
@@ -278,6 +279,7 @@ impl Evaluator<'_> {
             return Ok(());
         }
         for statement in self.tree.body(body).statements() {
+            work::step();
             if let Statement::Inline(inline) = self.tree.statement(statement) {
                 self.inline_presence(inline, scope, asked)?;
             }
@@ -385,9 +387,12 @@ impl Evaluator<'_> {
             return false;
         }
         let mut statements = self.tree.body(body).statements();
-        statements.any(|statement| match self.tree.statement(statement) {
-            Statement::Define(definition) => name.is_none_or(|name| definition.name == name),
-            Statement::Inline(inline) => self.expression_could_define(inline, name, seen),
+        statements.any(|statement| {
+            work::step();
+            match self.tree.statement(statement) {
+                Statement::Define(definition) => name.is_none_or(|name| definition.name == name),
+                Statement::Inline(inline) => self.expression_could_define(inline, name, seen),
+            }
         })
     }
 }
