@@ -4,6 +4,8 @@
 //! nobody reads is never computed (§3.8, §4.1). What is being computed is marked, so that a cycle is seen
 //! where it closes; how deep evaluation may go is limited; so it always ends.
 
+use std::sync::Arc;
+
 use hence_model::cell::{Cell, Content, Item};
 use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::explanation::Role;
@@ -23,8 +25,8 @@ use crate::expand::Expansion;
 use crate::imports::Imports;
 use crate::lexer::Operator;
 use crate::operators;
-use crate::reasons::{Node, Reasons};
-use crate::syntax::{Definition, ExpressionId, Kind, MacroId, Tree};
+use crate::reasons::{Inlines, Node, Reasons};
+use crate::syntax::{BodyId, Definition, ExpressionId, Kind, MacroId, Tree};
 use crate::world::World;
 
 /// Nothing has that name.
@@ -78,6 +80,8 @@ pub struct Evaluator<'w> {
     pub(crate) quiet: bool,
     /// Where functions of users were called that made blocks or lists.
     pub(crate) calls: FxHashMap<ExpressionId, (ScopeId, Home)>,
+    /// Which inline statements of a body can define which names, once somebody asked.
+    pub(crate) inlines: FxHashMap<BodyId, Arc<Inlines>>,
     /// What a value is computed from, while that is asked.
     pub(crate) reasons: Option<Reasons>,
     /// What was evaluated, in order, for those who want to see it.
@@ -117,6 +121,7 @@ impl<'w> Evaluator<'w> {
             depth: 0,
             quiet: false,
             calls: FxHashMap::default(),
+            inlines: FxHashMap::default(),
             reasons: None,
             steps: Vec::new(),
         }

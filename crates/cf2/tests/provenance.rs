@@ -56,8 +56,10 @@ struct Tally {
     mutations: usize,
     without_result: usize,
     expressions: usize,
-    /// Literals that some value listed, and those of them that changed it, by how it depends on them.
+    /// Literals that some value listed, and those of them that changed it, by how it depends on them. If
+    /// there is no result with most of the mutations of a literal, that is not known.
     listed: BTreeMap<&'static str, (usize, usize)>,
+    unknown: usize,
 }
 
 impl Tally {
@@ -66,6 +68,7 @@ impl Tally {
         self.mutations += other.mutations;
         self.without_result += other.without_result;
         self.expressions += other.expressions;
+        self.unknown += other.unknown;
         for (role, (listed, changed)) in other.listed {
             let sum = self.listed.entry(role).or_default();
             *sum = (sum.0 + listed, sum.1 + changed);
@@ -146,12 +149,13 @@ fn check(texts: &Texts, tally: &mut Tally) {
             );
         }
         let mut changed: BTreeSet<Vec<Segment>> = BTreeSet::new();
+        let (mut tried, mut failed) = (0, 0);
         for replacement in replacements(&all, number) {
-            tally.mutations += 1;
+            tried += 1;
             let mutated = replaced(texts, &original, span, &replacement);
             let mutated = compiled(&mutated);
             if !mutated.is_good() {
-                tally.without_result += 1;
+                failed += 1;
                 continue;
             }
             let after = leaves(&mutated);
@@ -173,7 +177,13 @@ fn check(texts: &Texts, tally: &mut Tally) {
                 changed.insert(path.clone());
             }
         }
+        tally.mutations += tried;
+        tally.without_result += failed;
         for (path, role) in listing {
+            if !changed.contains(path) && failed * 2 > tried {
+                tally.unknown += 1;
+                continue;
+            }
             let counted = tally.listed.entry(role.word()).or_default();
             counted.0 += 1;
             counted.1 += usize::from(changed.contains(path));
