@@ -57,7 +57,7 @@ struct Tally {
     without_result: usize,
     expressions: usize,
     /// Literals that some value listed, and those of them that changed it, by how it depends on them. If
-    /// there is no result with most of the mutations of a literal, that is not known.
+    /// there is no result with another literal of the same type, that is not known.
     listed: BTreeMap<&'static str, (usize, usize)>,
     unknown: usize,
 }
@@ -149,13 +149,14 @@ fn check(texts: &Texts, tally: &mut Tally) {
             );
         }
         let mut changed: BTreeSet<Vec<Segment>> = BTreeSet::new();
-        let (mut tried, mut failed) = (0, 0);
+        let mut is_known = true;
         for replacement in replacements(&all, number) {
-            tried += 1;
+            tally.mutations += 1;
             let mutated = replaced(texts, &original, span, &replacement);
             let mutated = compiled(&mutated);
             if !mutated.is_good() {
-                failed += 1;
+                tally.without_result += 1;
+                is_known &= type_of(&replacement) != type_of(&all[number]);
                 continue;
             }
             let after = leaves(&mutated);
@@ -177,10 +178,8 @@ fn check(texts: &Texts, tally: &mut Tally) {
                 changed.insert(path.clone());
             }
         }
-        tally.mutations += tried;
-        tally.without_result += failed;
         for (path, role) in listing {
-            if !changed.contains(path) && failed * 2 > tried {
+            if !changed.contains(path) && !is_known {
                 tally.unknown += 1;
                 continue;
             }
@@ -393,11 +392,10 @@ fn is_defined(tokens: &[Lexeme], at: usize) -> bool {
 /// Other literals to put in a literal's place: flipped, one more, one less, empty, others of the program.
 fn replacements(all: &[String], number: usize) -> Vec<String> {
     let text = &all[number];
-    let mut others: Vec<String> = match text.as_str() {
-        "true" => vec!["false".into()],
-        "false" => vec!["true".into()],
-        number if number.starts_with(|one: char| one == '-' || one.is_ascii_digit()) => {
-            let value: f64 = number.parse().unwrap_or(0.0);
+    let mut others: Vec<String> = match type_of(text) {
+        "bool" => vec![(text == "false").to_string()],
+        "number" => {
+            let value: f64 = text.parse().unwrap_or(0.0);
             let near = [value + 1.0, value - 1.0, 0.0, 1.0, -77_777.0, 1_000_003.0];
             near.iter().map(f64::to_string).collect()
         }
@@ -408,6 +406,15 @@ fn replacements(all: &[String], number: usize) -> Vec<String> {
     others.retain(|other| other != text);
     others.dedup();
     others
+}
+
+/// The type of a literal, as it is written.
+fn type_of(literal: &str) -> &'static str {
+    match literal {
+        "true" | "false" => "bool",
+        number if number.starts_with(|one: char| one == '-' || one.is_ascii_digit()) => "number",
+        _ => "text",
+    }
 }
 
 fn replaced(texts: &Texts, compiled: &Compiled<'_>, span: Span, replacement: &str) -> Texts {
