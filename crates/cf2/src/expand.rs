@@ -8,6 +8,7 @@
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::Span;
 use hence_model::symbol::Symbol;
+use hence_model::work;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::compile::Lint;
@@ -563,6 +564,7 @@ impl Evaluator<'_> {
             }
             let importers = &mut self.orders[order.0 as usize].importers;
             let importers = importers.entry(file).or_default();
+            importers.iter().for_each(|_| work::step());
             if !importers.contains(&importer) {
                 importers.push(importer);
             }

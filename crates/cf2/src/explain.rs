@@ -1,6 +1,7 @@
 //! Why a value is what it is: the way from what is written to its place, and what it beat.
 
 use std::borrow::Cow;
+use std::sync::mpsc::sync_channel;
 
 use hence_model::cell::{Content, Item};
 use hence_model::explanation::{
@@ -10,7 +11,7 @@ use hence_model::path::{Path, Segment};
 use hence_model::source::{FileId, Span};
 use hence_model::value::{Builder, Value};
 
-use crate::compile::Compiled;
+use crate::compile::{Compiled, on_stack, on_stack_while};
 use crate::datum::{BlockId, Datum, Elements, EntryId, Form, Home, ListId, ScopeId, Source, State};
 use crate::evaluate::{Evaluated, Evaluator, Selected, Stop, form, literal_datum};
 use crate::lexer::{Lexer, Token};
@@ -32,6 +33,7 @@ impl Compiled<'_> {
             names: Vec::new(),
         };
         let root = self.root.ok_or(nothing)?;
+        let limits = self.unit().limits;
         let was_quiet = std::mem::replace(&mut self.evaluator.quiet, true);
         let mut explainer = Explainer {
             evaluator: &mut self.evaluator,
@@ -40,16 +42,37 @@ impl Compiled<'_> {
             control: false,
             depth: 0,
         };
-        let explained = explainer.explain(root, path);
+        let explained = on_stack(limits, || explainer.explain(root, path));
         self.evaluator.quiet = was_quiet;
         explained
     }
 
     /// Names every value that depends on what is written in a stretch of source.
     pub fn impact(&mut self, place: Span, name: &mut dyn FnMut(&[Segment])) {
-        if let Some(root) = self.root {
-            self.evaluator.impact(root, place, name);
-        }
+        let Some(root) = self.root else { return };
+        let limits = self.unit().limits;
+        let (sender, receiver) = sync_channel::<Vec<Vec<Segment>>>(16);
+        let find = || {
+            let mut found = Vec::new();
+            // Whoever asked is there until the last of them was sent.
+            let send = |found: &mut Vec<Vec<Segment>>| {
+                sender.send(std::mem::take(found)).expect("somebody asked");
+            };
+            self.evaluator.impact(root, place, &mut |path| {
+                found.push(path.to_vec());
+                if found.len() == 256 {
+                    send(&mut found);
+                }
+            });
+            send(&mut found);
+            drop(sender);
+        };
+        let tell = || {
+            for path in receiver.into_iter().flatten() {
+                name(&path);
+            }
+        };
+        on_stack_while(limits, find, tell);
     }
 
     /// The stretch that is meant by a line, or by a column of it: a name stands for its definition.

@@ -229,7 +229,7 @@ impl Evaluator<'_> {
     }
 
     /// Searches a file in the places of §3.9, and reads it if nobody has yet.
-    fn locate(
+    pub(crate) fn locate(
         &mut self,
         name: &str,
         importer: FileKey,

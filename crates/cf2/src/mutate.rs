@@ -9,6 +9,7 @@ use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::function;
 use hence_model::source::Span;
 use hence_model::symbol::Symbol;
+use hence_model::work;
 
 use crate::datum::{
     Contribution, Datum, EntryId, FileKey, Form, Home, Part, Parts, Ranking, ScopeId, Source,
@@ -29,6 +30,7 @@ pub(crate) struct Candidate {
     pub rank: u32,
     /// The name, where it is defined.
     pub span: Span,
+    /// Whether it says so itself; another block's entry may be private all the same.
     pub private: bool,
 }
 
@@ -117,18 +119,23 @@ impl Evaluator<'_> {
 
     /// Whether an entry is kept out of the output: its highest definition is private.
     pub(crate) fn is_private(&self, entry: EntryId) -> bool {
-        let mut private = self.each_said(entry).map(|says| match says.source {
-            Source::Entry(inner) => self.is_private(inner),
-            Source::Statement(statement) => self.tree.definition(statement).private,
-            Source::Made(_) => false,
-        });
-        let first = private.next().expect("something is said about an entry");
-        if private.all(|other| other == first) {
-            return first;
+        let rank = self.each_said(entry).map(|says| says.rank).max();
+        let mut highest = self.each_said(entry).filter(|says| Some(says.rank) == rank);
+        // Only the highest are asked: a block may stand on a long row of others.
+        if let (Some(only), None) = (highest.next(), highest.next()) {
+            return match only.source {
+                Source::Entry(inner) => self.is_private(inner),
+                Source::Statement(statement) => self.tree.definition(statement).private,
+                Source::Made(_) => false,
+            };
         }
         let order = self.home_of(entry).order;
         let (highest, _) = self.split(self.candidates(&self.says(entry)), order);
-        highest.iter().any(|candidate| candidate.private)
+        let is_private = |candidate: &Candidate| match candidate.what {
+            What::Entry(inner) => self.is_private(inner),
+            _ => candidate.private,
+        };
+        highest.iter().any(is_private)
     }
 
     /// What is said about a name, as candidates for its value.
@@ -140,6 +147,7 @@ impl Evaluator<'_> {
             rank,
         } in says
         {
+            work::step();
             let file = self.scope(scope).file;
             let candidate = match source {
                 Source::Statement(statement) => {
@@ -168,7 +176,7 @@ impl Evaluator<'_> {
                     file,
                     rank,
                     span: self.place(entry),
-                    private: self.is_private(entry),
+                    private: false,
                 },
                 Source::Made(expression) => Candidate {
                     operator: Mutation::Assign,
@@ -200,6 +208,7 @@ impl Evaluator<'_> {
             .map(|one| one.file)
             .collect();
         let is_highest = |one: &Candidate| {
+            work::step();
             one.rank == rank
                 && !self.above(order, one.file, |file| {
                     file != one.file && files.contains(&file)
