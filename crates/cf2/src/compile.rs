@@ -316,12 +316,7 @@ impl Evaluator<'_> {
         outcome.map(|()| size)
     }
 
-    fn undefined_element<T>(
-        &mut self,
-        list: ListId,
-        index: usize,
-        entry: EntryId,
-    ) -> Evaluated<T> {
+    fn undefined_element<T>(&mut self, list: ListId, index: usize, entry: EntryId) -> Evaluated<T> {
         let place = match self.lists[list.0 as usize].elements {
             Elements::Written(written, _) => self.span(self.tree.list(written)[index]),
             Elements::Made(_) => self.place(entry),

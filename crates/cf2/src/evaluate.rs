@@ -15,9 +15,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::compile::Options;
 use crate::datum::{
-    Block, BlockId, Contribution, Datum, Elements, Entry, EntryId, Extent, FileKey, Form, Frame, FrameId,
-    Home, List, ListId, Order, OrderId, Part, Parts, Ranking, Says, Scope, ScopeId, Source, Stage,
-    State,
+    Block, BlockId, Contribution, Datum, Elements, Entry, EntryId, Extent, FileKey, Form, Frame,
+    FrameId, Home, List, ListId, Order, OrderId, Part, Parts, Ranking, Says, Scope, ScopeId,
+    Source, Stage, State,
 };
 use crate::expand::Expansion;
 use crate::imports::Imports;
@@ -934,7 +934,12 @@ impl<'w> Evaluator<'w> {
             Ok(datum) => self.shown(datum),
             Err(Stop) => "failed".to_owned(),
         };
-        let place = self.unit.sources.location(self.place(entry).start);
+        let (highest, _) = self.split(
+            self.candidates(&self.says(entry)),
+            self.home_of(entry).order,
+        );
+        let place = highest.first().map_or(self.place(entry), |one| one.span);
+        let place = self.unit.sources.location(place.start);
         let path = self.path(entry);
         self.steps
             .push(format!("{level}{path} => {shown}   {place}"));

@@ -11,8 +11,8 @@ use hence_model::symbol::Symbol;
 use hence_model::value::{List as ValueList, Map, Value};
 
 use crate::datum::{
-    Contribution, Datum, Elements, EntryId, Extent, Form, Home, List, Parts, Ranking, Says, ScopeId,
-    Source, Stage, State,
+    Contribution, Datum, Elements, EntryId, Extent, Form, Home, List, Parts, Ranking, Says,
+    ScopeId, Source, Stage, State,
 };
 use crate::evaluate::{Evaluated, Evaluator, Selected, Stop, TYPE, UNDEFINED, form, literal_datum};
 use crate::lexer::is_name;

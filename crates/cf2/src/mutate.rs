@@ -603,9 +603,9 @@ impl Evaluator<'_> {
         };
         let combined = match highest.iter().all(is_block) {
             true => format!("or merge them, in the imported files: `{name} ~> {{ … }}`"),
-            false => format!(
-                "or let a function combine them, in the imported files: `{name} ~(max)> …`"
-            ),
+            false => {
+                format!("or let a function combine them, in the imported files: `{name} ~(max)> …`")
+            }
         };
         self.stop(
             diagnostic
