@@ -1,6 +1,7 @@
 //! What is promised about the measurements, and whether it holds.
 
-use crate::contenders::Contender::{Floor, Hence, Jrsonnet};
+use crate::contenders::Contender::{self, Floor, Hence, HenceCf2, Jrsonnet};
+use crate::nodes::NODES;
 use crate::rounds::{Measurements, Purpose, milliseconds};
 
 /// A promise next to what was measured.
@@ -26,17 +27,42 @@ impl Bound {
 /// The case on which memory and queries are measured.
 pub const LARGEST_FLEET: &str = "fleet-10000";
 
-/// Hence may take this much of jrsonnet's time, in every promised case.
-const OF_JRSONNET: f64 = 0.15;
+/// How much time a compiler may take.
+struct Allowed {
+    compiler: Contender,
+    /// Of jrsonnet's, in each of the cases.
+    of_jrsonnet: f64,
+    /// Of the floor's.
+    of_floor: &'static [(&'static str, f64)],
+}
 
-/// Hence may take this much of the floor's time.
-const OF_FLOOR: [(&str, f64); 5] = [
-    ("fleet-1000", 0.3),
-    (LARGEST_FLEET, 0.3),
-    ("deep", 1.5),
-    ("wide-100000", 0.8),
-    ("imports", 2.0),
+const ALLOWED: [Allowed; 2] = [
+    Allowed {
+        compiler: Hence,
+        of_jrsonnet: 0.15,
+        of_floor: &[
+            ("fleet-1000", 0.3),
+            (LARGEST_FLEET, 0.3),
+            ("deep", 1.5),
+            ("wide-100000", 0.8),
+            ("imports", 2.0),
+        ],
+    },
+    Allowed {
+        compiler: HenceCf2,
+        of_jrsonnet: 0.3,
+        of_floor: &[
+            ("fleet-1000", 1.5),
+            (LARGEST_FLEET, 1.5),
+            ("wide-10000", 1.0),
+            ("wide-100000", 1.0),
+            ("imports", 3.0),
+        ],
+    },
 ];
+
+/// One command for all nodes may take this much of what a process for each does.
+const OF_PROCESSES: f64 = 0.3;
 
 /// Ten times the size may take eleven times as long.
 const GROWTH: (&str, &str) = ("fleet-1000", LARGEST_FLEET);
@@ -59,23 +85,19 @@ pub fn bounds(measured: &Measurements, largest_fleet_output: Option<usize>) -> V
     };
     let ratio = |over: Option<f64>, under: Option<f64>| Some(over? / under?);
 
-    for (case, _) in OF_FLOOR {
-        let of_jrsonnet = ratio(time(case, Hence), time(case, Jrsonnet));
-        promise(
-            format!("{case}: time of hence / jrsonnet"),
-            of_jrsonnet,
-            OF_JRSONNET,
-            "",
-        );
-    }
-    for (case, at_most) in OF_FLOOR {
-        let of_floor = ratio(time(case, Hence), time(case, Floor));
-        promise(
-            format!("{case}: time of hence / floor"),
-            of_floor,
-            at_most,
-            "",
-        );
+    for allowed in ALLOWED {
+        let compiler = allowed.compiler;
+        let mut promise_ratio = |case, other: Contender, at_most| {
+            let what = format!("{case}: time of {} / {}", compiler.name(), other.name());
+            let measured = ratio(time(case, compiler), time(case, other));
+            promise(what, measured, at_most, "");
+        };
+        for &(case, _) in allowed.of_floor {
+            promise_ratio(case, Jrsonnet, allowed.of_jrsonnet);
+        }
+        for &(case, at_most) in allowed.of_floor {
+            promise_ratio(case, Floor, at_most);
+        }
     }
     let growth = |(small, large), contender| ratio(time(large, contender), time(small, contender));
     let (small, large) = GROWTH;
@@ -115,6 +137,13 @@ pub fn bounds(measured: &Measurements, largest_fleet_output: Option<usize>) -> V
         "impact of a base literal, beyond a compile / a compile".into(),
         ratio(added(Purpose::Impact), compile),
         1.0,
+        "",
+    );
+    let apart = NODES.apart(measured).map(milliseconds);
+    promise(
+        "nodes: time of one command / a process for each".into(),
+        ratio(whole(Purpose::Nodes), apart),
+        OF_PROCESSES,
         "",
     );
     bounds

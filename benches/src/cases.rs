@@ -275,7 +275,7 @@ fn third_level(number: usize) -> Block {
             Entry::attribute("public", number.is_multiple_of(2)),
             Entry::attribute("priority", number * 10),
             Entry::attribute("schedule", "daily"),
-            Entry::attribute("contact", Value::Null),
+            Entry::attribute("contact", ""),
             Entry::Placement {
                 block: "net".into(),
                 attribute: "speed".into(),

@@ -1,8 +1,8 @@
 //! A configuration before it is written in any language, and the value it denotes.
 //!
 //! Every contender of the benchmark gets the same configuration in its own words, so it is described
-//! once, in terms that SmartFrog and Jsonnet share: blocks, a prototype to start from, attributes, a
-//! placement into a nested block, an included file. What the two print is compared with
+//! once, in terms that SmartFrog, CF2 and Jsonnet share: blocks, a prototype to start from, attributes, a
+//! placement into a nested block, an included file. What they print is compared with
 //! [`Configuration::value`].
 
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 pub struct Configuration {
     /// Each one may start from any of those before it.
     pub prototypes: Vec<(String, Block)>,
-    /// SmartFrog's `sfConfig`; in Jsonnet the expression at the end of the file.
+    /// SmartFrog's `sfConfig`; in CF2 the file itself, in Jsonnet the expression at its end.
     pub config: Block,
 }
 
@@ -26,11 +26,11 @@ pub struct Block {
 
 /// One thing a block says.
 pub enum Entry {
-    /// A name and a number, string, boolean, null or list of these.
+    /// A name and a number, string, boolean or list of these. CF2 has no null.
     Attribute(String, Value),
     /// A nested block.
     Block(String, Block),
-    /// An attribute set inside a nested block that exists already: `net:mtu 9000;`.
+    /// An attribute set inside a nested block that exists already: `net:mtu 9000;`, `net ~> { mtu => 9000 }`.
     Placement {
         /// The nested block.
         block: String,
@@ -131,7 +131,7 @@ fn enter(into: &mut Map<String, Value>, entries: &[Entry], prototypes: &Prototyp
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{jsonnet, smartfrog};
+    use crate::{cf2, jsonnet, smartfrog};
     use serde_json::json;
 
     /// One of everything the languages share.
@@ -172,7 +172,7 @@ mod tests {
                         ],
                     ),
                 ),
-                Entry::Include("part".into(), vec![Entry::attribute("spare", Value::Null)]),
+                Entry::Include("part".into(), vec![Entry::attribute("spare", false)]),
                 Entry::attribute("last", 1.5),
             ]),
         }
@@ -182,7 +182,7 @@ mod tests {
     fn the_value_keeps_first_positions_and_last_values() {
         let expected = json!({
             "m0": {"domain": "web.example.org", "net": {"mtu": 9000, "dhcp": true}, "rack": 0, "disks": ["sda", "sdb"]},
-            "spare": null,
+            "spare": false,
             "last": 1.5,
         });
         // As text, because equality of values ignores the order of attributes.
@@ -215,7 +215,35 @@ sfConfig extends {
         assert_eq!(sources.entry, expected);
         assert_eq!(
             sources.included,
-            [("part.sf".to_string(), "spare NULL;\n".to_string())]
+            [("part.sf".to_string(), "spare false;\n".to_string())]
+        );
+    }
+
+    #[test]
+    fn cf2_says_it_with_merge_and_import() {
+        let sources = cf2::write(&everything());
+        let expected = r"private Base => {
+  domain => 'example.org'
+  net => {
+    mtu => 1500
+    dhcp => true
+  }
+  rack => 0
+}
+private Web => $Base ~> {
+  domain => 'web.example.org'
+}
+m0 => $Web ~> {
+  disks => ['sda', 'sdb']
+  net ~> { mtu => 9000 }
+}
+import('part')
+last => 1.5
+";
+        assert_eq!(sources.entry, expected);
+        assert_eq!(
+            sources.included,
+            [("part.cf2".to_string(), "spare => false\n".to_string())]
         );
     }
 
@@ -247,7 +275,7 @@ local Web = Base + {
             sources.included,
             [(
                 "part.libsonnet".to_string(),
-                "{\n  spare: null,\n}\n".to_string()
+                "{\n  spare: false,\n}\n".to_string()
             )]
         );
     }

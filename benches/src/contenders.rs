@@ -2,7 +2,7 @@
 
 use crate::configuration::{Configuration, Sources};
 use crate::measure::{CommandLine, measure};
-use crate::{jsonnet, smartfrog};
+use crate::{cf2, jsonnet, smartfrog};
 use serde_json::Value;
 use std::fs;
 use std::io;
@@ -11,8 +11,10 @@ use std::path::{Path, PathBuf};
 /// A program that turns a configuration into JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contender {
-    /// This project, with the trace on.
+    /// This project, reading SmartFrog, with the trace on.
     Hence,
+    /// This project, reading CF2.
+    HenceCf2,
     /// A fast compiler of Jsonnet.
     Jrsonnet,
     /// `serde_json` reading the output and printing it again.
@@ -53,12 +55,21 @@ pub enum Agreement {
 
 impl Contender {
     /// All of them, in the order of the tables.
-    pub const ALL: [Contender; 3] = [Contender::Hence, Contender::Jrsonnet, Contender::Floor];
+    pub const ALL: [Contender; 4] = [
+        Contender::Hence,
+        Contender::HenceCf2,
+        Contender::Jrsonnet,
+        Contender::Floor,
+    ];
+
+    /// Those that are this project.
+    pub const OURS: [Contender; 2] = [Contender::Hence, Contender::HenceCf2];
 
     /// As in the tables.
     pub fn name(self) -> &'static str {
         match self {
             Contender::Hence => "hence",
+            Contender::HenceCf2 => "hence-cf2",
             Contender::Jrsonnet => "jrsonnet",
             Contender::Floor => "floor",
         }
@@ -69,6 +80,9 @@ impl Contender {
         match self {
             Contender::Hence => {
                 CommandLine::new(&programs.hence, ["compile".into(), case.smartfrog()])
+            }
+            Contender::HenceCf2 => {
+                CommandLine::new(&programs.hence, ["compile".into(), case.cf2()])
             }
             // Padding 0 prints compactly (its help promises tabs). Objects are sorted: the
             // experimental `--preserve-order` keeps the position of the last definition where
@@ -94,7 +108,7 @@ impl Contender {
         let printed = fs::read_to_string(&output)?;
         let expected = match self {
             Contender::Jrsonnet => &case.expected_sorted,
-            Contender::Hence | Contender::Floor => &case.expected,
+            Contender::Hence | Contender::HenceCf2 | Contender::Floor => &case.expected,
         };
         Ok(compare(
             expected,
@@ -123,9 +137,11 @@ impl Written {
     pub fn write(configuration: &Configuration, directory: &Path) -> io::Result<Written> {
         fs::create_dir_all(directory)?;
         let smartfrog = smartfrog::write(configuration);
+        let cf2 = cf2::write(configuration);
         let jsonnet = jsonnet::write(configuration);
         for (sources, extension) in [
             (&smartfrog, smartfrog::EXTENSION),
+            (&cf2, cf2::EXTENSION),
             (&jsonnet, jsonnet::EXTENSION),
         ] {
             fs::write(directory.join(entry_name(extension)), &sources.entry)?;
@@ -151,6 +167,13 @@ impl Written {
             .join(entry_name(smartfrog::EXTENSION))
             .into_os_string()
     }
+
+    /// The CF2 file to compile.
+    pub fn cf2(&self) -> std::ffi::OsString {
+        self.directory
+            .join(entry_name(cf2::EXTENSION))
+            .into_os_string()
+    }
 }
 
 const EXPECTED: &str = "expected.json";
@@ -168,7 +191,8 @@ fn bytes(sources: &Sources) -> usize {
             .sum::<usize>()
 }
 
-fn compare(expected: &str, printed: &str) -> Agreement {
+/// Where what was printed parts from what was expected.
+pub(crate) fn compare(expected: &str, printed: &str) -> Agreement {
     if expected == printed {
         return Agreement::Agrees;
     }

@@ -3,24 +3,30 @@
 //! cases          what is compiled: fleet, deep, wide, imports
 //! configuration  … described once, with the value it denotes
 //! smartfrog      … written for Hence
+//! cf2            … and again, in its other language
 //! jsonnet        … written for jrsonnet
+//! nodes          … and one that is ten thousand files
 //! contenders     the programs, and whether they agree        checked before anything is timed
 //! floor          the one of them that is here
 //! recording      Hence's compiler with the trace and without
 //! measure        CPU time and peak memory of one process
 //! rounds         many runs, interleaved, and their medians
 //! instructions   a count that a busy machine does not change
+//! reads          … and another: how many files are read
 //! bounds         what is promised
 //! report         the tables
 
 pub mod bounds;
 pub mod cases;
+pub mod cf2;
 pub mod configuration;
 pub mod contenders;
 pub mod floor;
 pub mod instructions;
 pub mod jsonnet;
 pub mod measure;
+pub mod nodes;
+pub mod reads;
 pub mod recording;
 pub mod report;
 pub mod rounds;

@@ -6,6 +6,8 @@ use hence_bench::configuration::{Block, Configuration};
 use hence_bench::contenders::{Agreement, Contender, Programs, Written};
 use hence_bench::instructions::{Count, count};
 use hence_bench::measure::{CommandLine, launch};
+use hence_bench::nodes::{self, NODES, Nodes};
+use hence_bench::reads::Reads;
 use hence_bench::recording::{self, Recording};
 use hence_bench::report::{self, Instructions, Measured, Results};
 use hence_bench::rounds::{Measurements, Purpose};
@@ -20,8 +22,8 @@ const USAGE: &str = "\
 Compares Hence, trace on, with jrsonnet and with serde_json reading and printing the same output.
 
 usage: ./bench [options]
-  --cases LIST        of fleet, deep, wide, imports; or one of them such as fleet-1000, deep-all
-  --contenders LIST   of hence, jrsonnet, floor
+  --cases LIST        of fleet, deep, wide, imports, nodes; or one of them such as fleet-1000, deep-all
+  --contenders LIST   of hence, hence-cf2, jrsonnet, floor
   --runs N            interleaved runs to take the median of (11)
   --deep              count instructions in every case, not only in the smallest
   --check             only check, on small cases, that the contenders print the same
@@ -104,6 +106,7 @@ impl From<io::Error> for Trouble {
 struct Options {
     task: Task,
     cases: Vec<&'static Case>,
+    nodes: Option<Nodes>,
     contenders: Vec<Contender>,
     rounds: usize,
     counting: Counting,
@@ -127,6 +130,14 @@ enum Format {
     Json,
 }
 
+impl Options {
+    /// The nodes, if they and the one who can compile them are asked for.
+    fn compiles_nodes(&self) -> Option<Nodes> {
+        let can = self.contenders.contains(&Contender::HenceCf2);
+        self.nodes.filter(|_| can)
+    }
+}
+
 fn options(arguments: &[OsString]) -> Result<Options, Trouble> {
     let mut options = Options {
         task: Task::Measure,
@@ -134,6 +145,7 @@ fn options(arguments: &[OsString]) -> Result<Options, Trouble> {
             .iter()
             .filter(|case| case.selection == Selection::Promised)
             .collect(),
+        nodes: Some(NODES),
         contenders: Contender::ALL.to_vec(),
         rounds: 11,
         counting: Counting::First,
@@ -149,7 +161,13 @@ fn options(arguments: &[OsString]) -> Result<Options, Trouble> {
         match &*word {
             "--help" | "-h" => options.task = Task::Help,
             "--check" => options.task = Task::Check,
-            "--cases" => options.cases = named_cases(&value()?)?,
+            "--cases" => {
+                let list = value()?;
+                let (nodes, cases): (Vec<&str>, Vec<&str>) =
+                    list.split(',').partition(|&word| word == nodes::NAME);
+                options.cases = named_cases(&cases)?;
+                options.nodes = (!nodes.is_empty()).then_some(NODES);
+            }
             "--contenders" => options.contenders = named_contenders(&value()?)?,
             "--runs" => {
                 options.rounds = value()?
@@ -171,8 +189,7 @@ fn options(arguments: &[OsString]) -> Result<Options, Trouble> {
 }
 
 /// A family stands for its promised cases, a name for that case.
-fn named_cases(list: &str) -> Result<Vec<&'static Case>, Trouble> {
-    let asked: Vec<&str> = list.split(',').collect();
+fn named_cases(asked: &[&str]) -> Result<Vec<&'static Case>, Trouble> {
     let is_asked = |case: &Case, word: &str| {
         case.name == word || case.shape.family() == word && case.selection == Selection::Promised
     };
@@ -181,7 +198,8 @@ fn named_cases(list: &str) -> Result<Vec<&'static Case>, Trouble> {
         .find(|word| !CASES.iter().any(|case| is_asked(case, word)))
     {
         Some(word) => {
-            let names: Vec<_> = CASES.iter().map(|case| case.name).collect();
+            let names = CASES.iter().map(|case| case.name);
+            let names: Vec<_> = names.chain([nodes::NAME]).collect();
             Err(Trouble::Usage(format!(
                 "there is no case {word}; there are {}",
                 names.join(", ")
@@ -203,7 +221,7 @@ fn named_contenders(list: &str) -> Result<Vec<Contender>, Trouble> {
     };
     match asked.iter().find(|word| named(word).is_none()) {
         Some(word) => Err(Trouble::Usage(format!(
-            "there is no contender {word}; there are hence, jrsonnet and floor"
+            "there is no contender {word}; there are hence, hence-cf2, jrsonnet and floor"
         ))),
         None => Ok(Contender::ALL
             .into_iter()
@@ -220,7 +238,23 @@ fn check(options: &Options) -> Result<(), Trouble> {
         agree(options, &programs, case.name, &written)?;
         println!("{}: the outputs are equal", case.name);
     }
+    if options.compiles_nodes().is_some() {
+        written_nodes(NODES.small(), &programs, "small-nodes")?;
+        println!("{}: the outputs are as expected", nodes::NAME);
+    }
     Ok(())
+}
+
+fn written_nodes(
+    nodes: Nodes,
+    programs: &Programs,
+    directory: &str,
+) -> Result<nodes::Written, Trouble> {
+    let written = nodes::Written::write(nodes, &programs.cases.join(directory))?;
+    match written.check(programs)? {
+        Agreement::Agrees => Ok(written),
+        Agreement::Differs(how) => Err(Trouble::Differs(format!("{}: {how}", nodes::NAME))),
+    }
 }
 
 fn benchmark(options: &Options) -> Result<(), Trouble> {
@@ -241,13 +275,42 @@ fn benchmark(options: &Options) -> Result<(), Trouble> {
         written.push((*case, case_written));
     }
 
-    let commands = commands(options, &programs, &empty, &written)?;
+    let mut commands = commands(options, &programs, &empty, &written)?;
+    let nodes = match options.compiles_nodes() {
+        None => None,
+        Some(nodes) => {
+            eprintln!("{}: writing them, and comparing the outputs", nodes::NAME);
+            let written = written_nodes(nodes, &programs, nodes::NAME)?;
+            commands.extend(written.commands(&programs));
+            Some((nodes, written))
+        }
+    };
     let measurements = Measurements::take(&commands, options.rounds, |round| {
         eprintln!("round {} of {}", round + 1, options.rounds);
     })?;
     let largest_fleet = written.iter().find(|(case, _)| case.name == LARGEST_FLEET);
+    let nodes = match &nodes {
+        None => None,
+        Some((nodes, written)) => Some(report::Nodes {
+            files: written.files(),
+            reads: match written.reads(&programs)? {
+                Reads::Files(count) => Some(count),
+                Reads::NoStrace => {
+                    eprintln!("strace is not installed here: files are not counted");
+                    None
+                }
+            },
+            together: measurements
+                .usage(Purpose::Nodes)
+                .expect("it was run in every round"),
+            apart: nodes
+                .apart(&measurements)
+                .expect("the sample was run in every round"),
+        }),
+    };
     let results = Results {
         rounds: options.rounds,
+        nodes,
         contenders: options.contenders.clone(),
         bounds: bounds(
             &measurements,
@@ -352,7 +415,7 @@ fn instructions(
     written: &[(&Case, Written)],
 ) -> Result<Option<Vec<Instructions>>, Trouble> {
     let counted = match options.counting {
-        Counting::First => &written[..1],
+        Counting::First => &written[..written.len().min(1)],
         Counting::Every => written,
     };
     let mut counts = Vec::new();
@@ -385,7 +448,7 @@ fn counted_commands(
     written: &Written,
 ) -> io::Result<Vec<(&'static str, CommandLine)>> {
     let mut commands = Vec::new();
-    for contender in [Contender::Hence, Contender::Floor] {
+    for contender in [Contender::Hence, Contender::HenceCf2, Contender::Floor] {
         if options.contenders.contains(&contender) {
             commands.push((contender.name(), contender.compile(programs, written)));
         }
@@ -408,7 +471,7 @@ mod tests {
 
     fn names(list: &str) -> Option<Vec<&'static str>> {
         Some(
-            named_cases(list)
+            named_cases(&list.split(',').collect::<Vec<_>>())
                 .ok()?
                 .iter()
                 .map(|case| case.name)

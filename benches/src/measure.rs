@@ -1,4 +1,4 @@
-//! What one process used: CPU time, user and system, and the most memory it held.
+//! What one process used: CPU time, user and system, how long it took, and the most memory it held.
 //!
 //! The kernel tells a parent what its children used, all of them together, and counts the pages a
 //! child had before it became another program. So every measured process has a parent of its own,
@@ -10,13 +10,15 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What a process used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Usage {
     /// User and system time together.
     pub cpu: Duration,
+    /// From its start to its end.
+    pub elapsed: Duration,
     /// Peak resident memory, in bytes.
     pub peak: u64,
 }
@@ -72,6 +74,7 @@ pub fn measure(command: &CommandLine, output: &Path) -> io::Result<Usage> {
 /// The launcher's side: runs the command as its only child and prints what it used.
 pub fn launch(output: &Path, command: &CommandLine) -> io::Result<()> {
     let output = File::create(output)?;
+    let start = Instant::now();
     let status = Command::new(&command.program)
         .args(&command.arguments)
         .stdin(Stdio::null())
@@ -84,20 +87,22 @@ pub fn launch(output: &Path, command: &CommandLine) -> io::Result<()> {
             command.program.display()
         )));
     }
+    let elapsed = start.elapsed().as_micros();
     let used = getrusage(UsageWho::RUSAGE_CHILDREN)?;
     let microseconds = [used.user_time(), used.system_time()]
         .iter()
         .map(|time| time.tv_sec() * 1_000_000 + time.tv_usec())
         .sum::<i64>();
-    println!("{microseconds} {}", used.max_rss() * 1024);
+    println!("{microseconds} {elapsed} {}", used.max_rss() * 1024);
     Ok(())
 }
 
 fn parse(printed: &str) -> Option<Usage> {
-    let (microseconds, bytes) = printed.trim().split_once(' ')?;
+    let mut numbers = printed.split_whitespace().map(|word| word.parse().ok());
     Some(Usage {
-        cpu: Duration::from_micros(microseconds.parse().ok()?),
-        peak: bytes.parse().ok()?,
+        cpu: Duration::from_micros(numbers.next()??),
+        elapsed: Duration::from_micros(numbers.next()??),
+        peak: numbers.next()??,
     })
 }
 
@@ -109,9 +114,10 @@ mod tests {
     fn what_the_launcher_prints_is_read_back() {
         let usage = Usage {
             cpu: Duration::from_micros(17_500),
+            elapsed: Duration::from_micros(9_000),
             peak: 9 << 20,
         };
-        assert_eq!(parse("17500 9437184\n"), Some(usage));
+        assert_eq!(parse("17500 9000 9437184\n"), Some(usage));
         assert_eq!(parse("nothing"), None);
     }
 }

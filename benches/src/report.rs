@@ -2,6 +2,7 @@
 
 use crate::bounds::{Bound, LARGEST_FLEET};
 use crate::contenders::Contender;
+use crate::measure::Usage;
 use crate::rounds::{Cost, Measurements, Purpose, milliseconds};
 use serde_json::{Map, Value, json};
 
@@ -17,6 +18,8 @@ pub struct Results {
     pub measurements: Measurements,
     /// The promises.
     pub bounds: Vec<Bound>,
+    /// All nodes with one command and with a process for each.
+    pub nodes: Option<Nodes>,
     /// Instruction counts, if they could be taken.
     pub instructions: Option<Vec<Instructions>>,
 }
@@ -29,6 +32,18 @@ pub struct Measured {
     pub source_bytes: usize,
     /// Compact JSON to print, in bytes.
     pub output_bytes: usize,
+}
+
+/// What compiling very many small files takes.
+pub struct Nodes {
+    /// How many files there are to read.
+    pub files: usize,
+    /// How many the one command reads, if that could be counted.
+    pub reads: Option<usize>,
+    /// One command for all of them.
+    pub together: Usage,
+    /// A process for each.
+    pub apart: Usage,
 }
 
 /// What one command executed.
@@ -57,7 +72,15 @@ pub fn text(results: &Results) -> String {
     sections.extend(queries(results).map(|table| {
         format!("Questions about {LARGEST_FLEET}, CPU time of the whole process in ms\n{table}")
     }));
-    sections.extend(results.instructions.as_deref().map(|counts| {
+    sections.extend(results.nodes.as_ref().map(|measured| {
+        format!(
+            "A configuration for each of many nodes, from {} files; time of whole processes in ms\n{}",
+            measured.files,
+            nodes(measured)
+        )
+    }));
+    let counts = results.instructions.as_deref();
+    sections.extend(counts.filter(|counts| !counts.is_empty()).map(|counts| {
         format!(
             "Instructions of the whole process, in millions\n{}",
             instructions(counts)
@@ -98,6 +121,21 @@ pub fn json(results: &Results) -> Value {
             "holds": bound.holds(),
         })
     });
+    let nodes = results.nodes.as_ref().map(|nodes| {
+        let usage = |usage: Usage| {
+            json!({
+                "milliseconds": milliseconds(usage),
+                "elapsed_milliseconds": usage.elapsed.as_secs_f64() * 1e3,
+                "bytes": usage.peak,
+            })
+        };
+        json!({
+            "files": nodes.files,
+            "files_read": nodes.reads,
+            "one_command": usage(nodes.together),
+            "a_process_each": usage(nodes.apart),
+        })
+    });
     let instructions = results.instructions.iter().flatten().map(
         |counted| json!({"case": counted.case, "by": counted.by, "instructions": counted.count}),
     );
@@ -106,13 +144,24 @@ pub fn json(results: &Results) -> Value {
         "cases": cases.collect::<Vec<_>>(),
         "why_milliseconds": whole(Purpose::Why),
         "impact_milliseconds": whole(Purpose::Impact),
+        "nodes": nodes,
         "instructions": instructions.collect::<Vec<_>>(),
         "bounds": bounds.collect::<Vec<_>>(),
     })
 }
 
 fn times(results: &Results) -> String {
-    let mut rows = vec![heading(results, &["hence/jrsonnet", "hence/floor"])];
+    let compilers = Contender::OURS
+        .into_iter()
+        .filter(|contender| results.contenders.contains(contender));
+    let pairs = compilers.flat_map(|compiler| {
+        [Contender::Jrsonnet, Contender::Floor].map(|other| (compiler, other))
+    });
+    let pairs: Vec<(Contender, Contender)> = pairs.collect();
+    let names = pairs
+        .iter()
+        .map(|(compiler, other)| format!("{}/{}", compiler.name(), other.name()));
+    let mut rows = vec![heading(results, names)];
     for case in &results.cases {
         let time = |contender| {
             results
@@ -128,9 +177,11 @@ fn times(results: &Results) -> String {
                 .iter()
                 .map(|&contender| figure(time(contender), 2)),
         );
-        let hence = time(Contender::Hence);
-        row.push(figure(ratio(hence, time(Contender::Jrsonnet)), 3));
-        row.push(figure(ratio(hence, time(Contender::Floor)), 3));
+        row.extend(
+            pairs
+                .iter()
+                .map(|&(compiler, other)| figure(ratio(time(compiler), time(other)), 3)),
+        );
         rows.push(row);
     }
     let mut row = vec!["(empty)".to_string()];
@@ -148,7 +199,8 @@ fn times(results: &Results) -> String {
 }
 
 fn memory(results: &Results) -> String {
-    let mut rows = vec![heading(results, &["source", "output", "hence/output"])];
+    let further = ["source", "output", "hence/output"].map(String::from);
+    let mut rows = vec![heading(results, further)];
     for case in &results.cases {
         let bytes = |contender| {
             results
@@ -197,6 +249,24 @@ fn queries(results: &Results) -> Option<String> {
     Some(table(&rows?))
 }
 
+fn nodes(measured: &Nodes) -> String {
+    let row = |what: &str, usage: Usage, reads: Option<usize>| {
+        vec![
+            what.to_string(),
+            figure(Some(milliseconds(usage)), 0),
+            figure(Some(usage.elapsed.as_secs_f64() * 1e3), 0),
+            figure(Some(megabytes(usage.peak as f64)), 2),
+            reads.map_or("-".to_string(), |reads| reads.to_string()),
+        ]
+    };
+    let heading = ["", "CPU", "elapsed", "MB", "files read"];
+    table(&[
+        heading.map(String::from).to_vec(),
+        row("one command for all", measured.together, measured.reads),
+        row("a process for each", measured.apart, None),
+    ])
+}
+
 fn instructions(counts: &[Instructions]) -> String {
     let rows: Vec<_> = counts
         .iter()
@@ -229,13 +299,13 @@ fn promises(bounds: &[Bound]) -> String {
     table(&rows)
 }
 
-fn heading(results: &Results, further: &[&str]) -> Vec<String> {
+fn heading(results: &Results, further: impl IntoIterator<Item = String>) -> Vec<String> {
     let contenders = results.contenders.iter().map(|contender| contender.name());
     ["case"]
         .into_iter()
         .chain(contenders)
-        .chain(further.iter().copied())
         .map(String::from)
+        .chain(further)
         .collect()
 }
 
@@ -297,6 +367,7 @@ mod tests {
             }],
             bounds: bounds(&measurements, None),
             measurements,
+            nodes: None,
             instructions: Some(vec![Instructions {
                 case: "imports",
                 by: "floor",

@@ -20,6 +20,10 @@ pub enum Purpose {
     Why,
     /// Hence says what a literal of that fleet's base prototype reaches.
     Impact,
+    /// Hence compiles all nodes with one command.
+    Nodes,
+    /// Hence compiles one of the sample of nodes.
+    Node(usize),
 }
 
 /// The medians of all rounds.
@@ -85,6 +89,7 @@ pub fn milliseconds(usage: Usage) -> f64 {
 fn median_usage(runs: &[Usage]) -> Usage {
     Usage {
         cpu: median(runs.iter().map(|usage| usage.cpu)),
+        elapsed: median(runs.iter().map(|usage| usage.elapsed)),
         peak: median(runs.iter().map(|usage| usage.peak)),
     }
 }
@@ -101,6 +106,7 @@ impl Measurements {
     pub fn invented(runs: &[(Purpose, u64, u64)]) -> Measurements {
         let usage = |milliseconds, peak| Usage {
             cpu: std::time::Duration::from_millis(milliseconds),
+            elapsed: std::time::Duration::from_millis(milliseconds),
             peak,
         };
         Measurements {

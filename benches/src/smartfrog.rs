@@ -88,7 +88,6 @@ impl Writer {
 
     fn value(&mut self, value: &Value) {
         match value {
-            Value::Null => self.text.push_str("NULL"),
             Value::Array(elements) => {
                 self.text.push('[');
                 for (index, element) in elements.iter().enumerate() {

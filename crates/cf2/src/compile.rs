@@ -3,12 +3,13 @@
 use hence_model::cell::Mark;
 use hence_model::diagnostic::Diagnostic;
 use hence_model::source::Span;
+use hence_model::symbol::Symbol;
 use hence_model::unit::{Limits, OUTPUT_TOO_LARGE, TOO_DEEP, Unit};
 use hence_model::value::{Event, Sink};
 
 use crate::datum::{
-    BlockId, Datum, Elements, EntryId, Extent, FileKey, Form, Home, ListId, Part, Parts, Ranking,
-    Scope, Size, State,
+    Block, BlockId, Datum, Elements, EntryId, Extent, FileKey, Form, Home, ListId, Part, Parts,
+    Ranking, Scope, Size, State,
 };
 use crate::evaluate::{CYCLE, Evaluated, Evaluator, Stop, UNDEFINED};
 use crate::syntax::BodyId;
@@ -60,11 +61,13 @@ pub struct Compiled<'w> {
 /// How much stack one level of evaluation may need.
 const STACK_OF_LEVEL: usize = 12 << 10;
 
+/// Nobody goes deeper than this, whatever is allowed: a stack must be had for it.
+pub const DEEPEST: u32 = 1 << 17;
+
 /// Compiles a file and all that it imports.
 pub fn compile_file<'w>(world: &'w dyn World, name: &str, options: &Options) -> Compiled<'w> {
     on_stack(options.limits, || {
-        let mut evaluator =
-            Evaluator::new(Unit::with_limits(options.limits), world, options.clone());
+        let mut evaluator = Evaluator::new(world, options.clone());
         let root = match evaluator.read(name) {
             Ok((file, body)) => evaluator.compile(file, body),
             Err(_) => None,
@@ -75,7 +78,7 @@ pub fn compile_file<'w>(world: &'w dyn World, name: &str, options: &Options) -> 
 
 /// Runs something with a stack for evaluation that goes as deep as the limit says.
 pub fn on_stack<T: Send>(limits: Limits, run: impl FnOnce() -> T + Send) -> T {
-    let levels = (limits.depth as usize).min(1 << 17);
+    let levels = limits.depth.min(DEEPEST) as usize;
     let stack = (levels * STACK_OF_LEVEL).max(8 << 20);
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().stack_size(stack);
@@ -102,8 +105,7 @@ impl<'w> Batch<'w> {
         names: impl Iterator<Item = &'n str>,
         options: &Options,
     ) -> Self {
-        let unit = Unit::with_limits(options.limits);
-        let mut base = Evaluator::new(unit, world, options.clone());
+        let mut base = Evaluator::new(world, options.clone());
         let mut entries = Vec::new();
         for name in names {
             let files = base.imports.count();
@@ -217,10 +219,23 @@ impl Evaluator<'_> {
     /// The entries of a block that is built that are part of the output.
     pub(crate) fn visible(&self, block: BlockId) -> Vec<EntryId> {
         let slots = self.slots_of(block).iter().copied();
-        match self.options.show_private {
-            true => slots.collect(),
-            false => slots.filter(|&entry| !self.is_private(entry)).collect(),
-        }
+        slots.filter(|&entry| self.is_visible(entry)).collect()
+    }
+
+    fn is_visible(&self, entry: EntryId) -> bool {
+        self.options.show_private || !self.is_private(entry)
+    }
+
+    /// An entry of a block that is built, if it is part of the output.
+    pub(crate) fn visible_entry(&self, block: BlockId, name: Symbol) -> Option<EntryId> {
+        let entry = match &self.block(block).index {
+            Some(index) => index.get(&name).copied(),
+            None => {
+                let mut slots = self.slots_of(block).iter().copied();
+                slots.find(|&entry| self.entry(entry).name == name)
+            }
+        };
+        entry.filter(|&entry| self.options.show_private || !self.is_private(entry))
     }
 
     /// Computes everything in a block, and tells how large it is. What is wrong with one resource does not
@@ -229,12 +244,23 @@ impl Evaluator<'_> {
         self.build(block, place)?;
         let mut size = Size { bytes: 2, depth: 1 };
         let mut outcome = Ok(());
-        for entry in self.visible(block) {
-            let place = self.place(entry);
+        let mut shows_all = true;
+        let (start, end) = self.block(block).slots;
+        for slot in start..end {
+            let entry = self.slots[slot as usize];
+            if !self.is_visible(entry) {
+                shows_all = false;
+                continue;
+            }
             let name = self.name(self.entry(entry).name).len() as u64;
-            let checked = self
-                .value(entry, place)
-                .and_then(|datum| self.check(datum, entry, place));
+            let checked = match self.at_hand(entry).and_then(|datum| self.leaf_size(datum)) {
+                Some(size) => Ok(size),
+                None => {
+                    let place = self.place(entry);
+                    self.value(entry, place)
+                        .and_then(|datum| self.check(datum, entry, place))
+                }
+            };
             match checked {
                 Ok(inner) => {
                     size.bytes = size.bytes.saturating_add(inner.bytes + name + 4);
@@ -243,16 +269,26 @@ impl Evaluator<'_> {
                 Err(Stop) => outcome = Err(Stop),
             }
         }
-        outcome.map(|()| size)
+        outcome?;
+        self.blocks[block.0 as usize].shows_all = shows_all;
+        Ok(size)
+    }
+
+    /// The size of a value that has no parts to be computed.
+    fn leaf_size(&self, datum: Datum) -> Option<Size> {
+        match datum.form {
+            Form::Scalar(cell) | Form::Literals(cell) => Some(Size {
+                bytes: cell.weight(&self.unit.literals),
+                depth: 1,
+            }),
+            _ => None,
+        }
     }
 
     fn check(&mut self, datum: Datum, entry: EntryId, place: Span) -> Evaluated<Size> {
         match datum.form {
-            Form::Scalar(cell) | Form::Literals(cell) => {
-                return Ok(Size {
-                    bytes: cell.weight(&self.unit.literals),
-                    depth: 1,
-                });
+            Form::Scalar(_) | Form::Literals(_) => {
+                return Ok(self.leaf_size(datum).expect("it has no parts"));
             }
             Form::Undefined if self.may_be_undefined(entry) => {
                 return Ok(Size { bytes: 4, depth: 1 });
@@ -376,7 +412,11 @@ impl Evaluator<'_> {
             if let Some(datum) = next.take() {
                 match datum.form {
                     Form::Undefined => sink.event(Event::Null),
-                    Form::Scalar(cell) | Form::Literals(cell) => {
+                    Form::Scalar(cell) => {
+                        let scalar = self.unit.literals.scalar(&self.unit.sources, cell);
+                        sink.event(scalar.expect("it is one"));
+                    }
+                    Form::Literals(cell) => {
                         self.unit.literals.send(&self.unit.sources, cell, sink);
                     }
                     Form::List(list) => {
@@ -385,8 +425,12 @@ impl Evaluator<'_> {
                     }
                     Form::Block(block) => {
                         sink.event(Event::MapStart);
-                        let (start, end) = self.block(block).slots;
-                        open.push(Open::Block(start, end));
+                        let Block {
+                            slots: (at, end),
+                            shows_all,
+                            ..
+                        } = *self.block(block);
+                        open.push(Open::Block { at, end, shows_all });
                     }
                 }
             }
@@ -395,14 +439,14 @@ impl Evaluator<'_> {
             }
             match open.last_mut() {
                 None => return,
-                Some(Open::Block(at, end)) if at == end => {
+                Some(Open::Block { at, end, .. }) if at == end => {
                     sink.event(Event::MapEnd);
                     open.pop();
                 }
-                Some(Open::Block(at, _)) => {
+                Some(Open::Block { at, shows_all, .. }) => {
                     let entry = self.slots[*at as usize];
                     *at += 1;
-                    if self.options.show_private || !self.is_private(entry) {
+                    if *shows_all || self.is_visible(entry) {
                         sink.event(Event::Key(self.name(self.entry(entry).name)));
                         next = Some(known(self.entry(entry).state));
                     }
@@ -427,11 +471,16 @@ impl Evaluator<'_> {
 
 /// What is open while a value is sent.
 enum Open {
-    Block(u32, u32),
+    /// A block, and the stretch of its slots that is left.
+    Block {
+        at: u32,
+        end: u32,
+        shows_all: bool,
+    },
     List(ListId, usize),
 }
 
-fn known(state: State) -> Datum {
+pub(crate) fn known(state: State) -> Datum {
     match state {
         State::Done(datum) => datum,
         // All of the output was computed before it is sent; explanations show what is known.

@@ -162,6 +162,8 @@ pub struct Block {
     pub slots: (u32, u32),
     /// By name, for a large block that somebody looked into.
     pub index: Option<Box<FxHashMap<Symbol, EntryId>>>,
+    /// Whether all of its entries are known to be part of the output.
+    pub shows_all: bool,
     /// How large its output is.
     pub extent: Extent,
 }

@@ -9,11 +9,11 @@ use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::explanation::Role;
 use hence_model::source::Span;
 use hence_model::symbol::Symbol;
-use hence_model::unit::{TOO_DEEP, Unit};
+use hence_model::unit::{Limits, TOO_DEEP, Unit};
 use hence_model::work;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::compile::Options;
+use crate::compile::{DEEPEST, Options};
 use crate::datum::{
     Block, BlockId, Contribution, Datum, Elements, Entry, EntryId, Extent, FileKey, Form, Frame,
     FrameId, Home, List, ListId, Order, OrderId, Part, Parts, Ranking, Says, Scope, ScopeId,
@@ -72,6 +72,8 @@ pub struct Evaluator<'w> {
     pub(crate) built: u32,
     /// The files whose mistakes were reported.
     pub(crate) reported: FxHashSet<FileKey>,
+    /// What was first said about each name of the block that is being built; empty between blocks.
+    pub(crate) said: Vec<Contribution>,
     /// What is being computed, and the reference that asked for it.
     running: Vec<(Running, Span)>,
     depth: u32,
@@ -95,9 +97,13 @@ enum Running {
 
 impl<'w> Evaluator<'w> {
     /// An evaluator that has read nothing yet.
-    pub fn new(unit: Unit, world: &'w dyn World, options: Options) -> Self {
+    pub fn new(world: &'w dyn World, options: Options) -> Self {
+        let limits = Limits {
+            depth: options.limits.depth.min(DEEPEST),
+            ..options.limits
+        };
         Self {
-            unit,
+            unit: Unit::with_limits(limits),
             tree: Tree::default(),
             world,
             options,
@@ -115,6 +121,7 @@ impl<'w> Evaluator<'w> {
             stamps: Vec::new(),
             built: 0,
             reported: FxHashSet::default(),
+            said: Vec::new(),
             running: Vec::new(),
             depth: 0,
             quiet: false,
@@ -127,9 +134,10 @@ impl<'w> Evaluator<'w> {
     /// Another evaluator that has read the same files.
     pub(crate) fn fork(&self) -> Self {
         Self {
+            unit: self.unit.clone(),
             tree: self.tree.clone(),
             imports: self.imports.clone(),
-            ..Self::new(self.unit.clone(), self.world, self.options.clone())
+            ..Self::new(self.world, self.options.clone())
         }
     }
 
@@ -228,21 +236,22 @@ impl<'w> Evaluator<'w> {
 
     /// What is said about an entry.
     pub(crate) fn says(&self, entry: EntryId) -> Vec<Contribution> {
-        match self.entry(entry).says {
-            Says::One(contribution) => vec![contribution],
-            Says::Many(first, last) => {
-                let mut all = Vec::new();
-                let mut number = first;
-                loop {
-                    let (contribution, next) = self.contributions[number as usize];
-                    all.push(contribution);
-                    if number == last {
-                        return all;
-                    }
-                    number = next;
-                }
-            }
-        }
+        self.each_said(entry).collect()
+    }
+
+    /// What is said about an entry, one after another.
+    pub(crate) fn each_said(&self, entry: EntryId) -> impl Iterator<Item = Contribution> {
+        let (only, mut chain) = match self.entry(entry).says {
+            Says::One(contribution) => (Some(contribution), None),
+            Says::Many(first, last) => (None, Some((first, last))),
+        };
+        let next = move || {
+            let (number, last) = chain?;
+            let (contribution, next) = self.contributions[number as usize];
+            chain = (number != last).then_some((next, last));
+            Some(contribution)
+        };
+        only.into_iter().chain(std::iter::from_fn(next))
     }
 
     /// What was said last about an entry.
@@ -283,23 +292,50 @@ impl<'w> Evaluator<'w> {
         }
     }
 
-    fn compute(&mut self, entry: EntryId, asked: Span) -> Evaluated {
-        work::step();
-        // Most resources are a literal, and nothing else is said about them.
-        if let Says::One(Contribution {
-            source: Source::Statement(statement),
-            ..
-        }) = self.entry(entry).says
-            && !self.options.trace
-        {
-            let Definition {
-                operator, value, ..
-            } = self.tree.definition(statement);
-            let is_plain = !matches!(operator, Mutation::Function(_));
-            if is_plain && let Some(datum) = literal(self.tree.expression(value).kind) {
+    /// The value of an entry that is known, or is a literal as most are: nobody needs to be told who asks.
+    #[inline]
+    pub(crate) fn at_hand(&mut self, entry: EntryId) -> Option<Datum> {
+        match self.entry(entry).state {
+            State::Done(datum) => Some(datum),
+            State::Fresh if !self.options.trace => {
+                work::step();
+                let datum = self.literal_of(entry)?;
                 self.entries[entry.0 as usize].state = State::Done(datum);
-                return Ok(datum);
+                Some(datum)
             }
+            _ => None,
+        }
+    }
+
+    /// The literal that an entry is: the only thing that is said about it, or assigned to it by the later of
+    /// two parts.
+    fn literal_of(&self, entry: EntryId) -> Option<Datum> {
+        let (decisive, is_only) = match self.entry(entry).says {
+            Says::One(only) => (only, true),
+            Says::Many(first, last) => {
+                let (below, next) = self.contributions[first as usize];
+                let above = self.contributions[last as usize].0;
+                let is_decided = next == last && below.rank < above.rank;
+                is_decided.then_some((above, false))?
+            }
+        };
+        let Source::Statement(statement) = decisive.source else {
+            return None;
+        };
+        let definition = self.tree.definition(statement);
+        let datum = literal(self.tree.expression(definition.value).kind)?;
+        let counts = match definition.operator {
+            Mutation::Assign => is_only || !datum.is_undefined(),
+            Mutation::Merge => is_only,
+            // The function must exist, even where it has nothing to do.
+            Mutation::Function(_) => false,
+        };
+        counts.then_some(datum)
+    }
+
+    fn compute(&mut self, entry: EntryId, asked: Span) -> Evaluated {
+        if let Some(datum) = self.at_hand(entry) {
+            return Ok(datum);
         }
         self.entries[entry.0 as usize].state = State::Running;
         let computed = self.within(Running::Entry(entry), asked, |evaluator| {
@@ -452,10 +488,7 @@ impl<'w> Evaluator<'w> {
                 let (value, scope) = self.enter(id, arguments, scope);
                 self.evaluate(value, scope, home)
             }
-            Kind::Chain(links) => {
-                let links = self.tree.chain(links);
-                self.chain(&links, scope, home, None)
-            }
+            Kind::Chain(links) => self.chain(links, scope, home, None),
         }
     }
 
@@ -863,6 +896,7 @@ impl<'w> Evaluator<'w> {
             slots: (0, 0),
             index: None,
             extent: Extent::Unknown,
+            shows_all: false,
         });
         BlockId(self.blocks.len() as u32 - 1)
     }
@@ -897,23 +931,26 @@ impl<'w> Evaluator<'w> {
         file: FileKey,
         is_wanted: impl Fn(FileKey) -> bool,
     ) -> bool {
-        let mut pending = vec![file];
-        let mut seen = vec![file];
-        while let Some(file) = pending.pop() {
+        // Nothing imports the file that is compiled, and that is where most is written.
+        let mut pending = Vec::new();
+        let mut seen = Vec::new();
+        let mut imported = Some(file);
+        while let Some(one) = imported {
             let mut next = Some(order);
             while let Some(id) = next {
                 let order = &self.orders[id.0 as usize];
-                for &importer in order.importers.get(&file).into_iter().flatten() {
+                for &importer in order.importers.get(&one).into_iter().flatten() {
                     if is_wanted(importer) {
                         return true;
                     }
-                    if !seen.contains(&importer) {
+                    if importer != file && !seen.contains(&importer) {
                         seen.push(importer);
                         pending.push(importer);
                     }
                 }
                 next = order.outer;
             }
+            imported = pending.pop();
         }
         false
     }

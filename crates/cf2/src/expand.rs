@@ -31,7 +31,9 @@ const FEW: usize = 8;
 #[derive(Default)]
 pub(crate) struct Expansion {
     /// What is defined so far, and what was first said about it.
-    index: FxHashMap<Symbol, (EntryId, Contribution)>,
+    defined: Vec<(EntryId, Contribution)>,
+    /// By name, the numbers of what is defined.
+    index: FxHashMap<Symbol, u32>,
     /// The names that inline statements have read, and where.
     reads: FxHashMap<Symbol, Span>,
     /// The names that they asked for in vain, and what to say if nothing defines them.
@@ -43,13 +45,14 @@ pub(crate) struct Expansion {
 impl Expansion {
     /// The entries that are known.
     pub fn entries(&self) -> Vec<EntryId> {
-        self.index.values().map(|one| one.0).collect()
+        self.defined.iter().map(|one| one.0).collect()
     }
 }
 
 /// A piece of a block's contents, in the order of the text.
 enum Piece {
-    Name(Symbol),
+    /// Something that is defined, by its number.
+    Defined(u32),
     /// What an inline statement brings, by its number.
     Inline(usize),
 }
@@ -86,7 +89,8 @@ impl Evaluator<'_> {
                     return self.contains_itself(asked);
                 };
                 expansion.reads.entry(name).or_insert(asked);
-                return Ok(expansion.index.get(&name).map(|found| found.0));
+                let found = expansion.index.get(&name);
+                return Ok(found.map(|&number| expansion.defined[number as usize].0));
             }
         }
         let slots = self.slots_of(block);
@@ -144,7 +148,7 @@ impl Evaluator<'_> {
         self.built += 1;
         let start = self.slots.len() as u32;
         let ranking = self.block(block).ranking;
-        let mut said = Vec::new();
+        let mut said = std::mem::take(&mut self.said);
         for (number, part) in parts.as_slice().iter().enumerate() {
             let rank = rank(ranking, number);
             match *part {
@@ -186,6 +190,8 @@ impl Evaluator<'_> {
                 }
             }
         }
+        said.clear();
+        self.said = said;
         self.blocks[block.0 as usize].slots = (start, self.slots.len() as u32);
         Ok(())
     }
@@ -331,7 +337,7 @@ impl Evaluator<'_> {
             let _: Evaluated<()> = self.stop(diagnostic);
         }
         outcome?;
-        self.order_slots(block, &pieces, &inlines, &expansion.index);
+        self.order_slots(block, &pieces, &inlines, &expansion.defined);
         Ok(())
     }
 
@@ -345,6 +351,11 @@ impl Evaluator<'_> {
         inlines: &mut Vec<Inline>,
         asked: Span,
     ) -> Evaluated<()> {
+        if let Part::Block(inner, _) = part {
+            self.build(inner, asked)?;
+        }
+        // Nothing is evaluated from here on, so nobody looks for it.
+        let mut expansion = self.expansions.remove(&block).expect("it is there");
         let mut outcome = Ok(());
         match part {
             Part::Body(body, scope) => {
@@ -360,52 +371,67 @@ impl Evaluator<'_> {
                             });
                         }
                         Statement::Define(definition) => {
-                            pieces.push(Piece::Name(definition.name));
                             let source = Source::Statement(id);
                             let says = Contribution {
                                 source,
                                 scope,
                                 rank,
                             };
-                            outcome = outcome.and(self.define(block, definition.name, says));
+                            let name = definition.name;
+                            match self.define(block, &mut expansion, name, says) {
+                                Ok(number) => pieces.push(Piece::Defined(number)),
+                                Err(Stop) => outcome = Err(Stop),
+                            }
                         }
                     }
                 }
             }
             Part::Block(inner, scope) => {
-                self.build(inner, asked)?;
-                for entry in self.slots_of(inner).to_vec() {
-                    let name = self.entry(entry).name;
-                    pieces.push(Piece::Name(name));
+                let (start, end) = self.block(inner).slots;
+                for slot in start..end {
+                    let entry = self.slots[slot as usize];
                     let source = Source::Entry(entry);
                     let says = Contribution {
                         source,
                         scope,
                         rank,
                     };
-                    outcome = outcome.and(self.define(block, name, says));
+                    let name = self.entry(entry).name;
+                    match self.define(block, &mut expansion, name, says) {
+                        Ok(number) => pieces.push(Piece::Defined(number)),
+                        Err(Stop) => outcome = Err(Stop),
+                    }
                 }
             }
         }
+        self.expansions.insert(block, expansion);
         outcome
     }
 
-    fn define(&mut self, block: BlockId, name: Symbol, says: Contribution) -> Evaluated<()> {
-        let expansion = &self.expansions[&block];
-        let known = expansion.index.get(&name).copied();
+    /// Adds what is said about a name, and tells the number of what it defines.
+    fn define(
+        &mut self,
+        block: BlockId,
+        expansion: &mut Expansion,
+        name: Symbol,
+        says: Contribution,
+    ) -> Evaluated<u32> {
         if let Some(&read) = expansion.reads.get(&name) {
             let expansion = self.expansions.get_mut(&block).expect("it is there");
             // It is not missing: this is the trouble.
             expansion.missing.retain(|one| one.0 != name);
             return self.conflict(name, says, read);
         }
-        let defined = match known {
-            Some((known, first)) => (self.contribute(block, known, first, says), first),
-            None => (self.first(block, name, says), says),
-        };
-        let expansion = self.expansions.get_mut(&block).expect("it is there");
-        expansion.index.insert(name, defined);
-        Ok(())
+        let next = expansion.defined.len() as u32;
+        let number = *expansion.index.entry(name).or_insert(next);
+        match expansion.defined.get_mut(number as usize) {
+            Some((known, first)) => *known = self.contribute(block, *known, *first, says),
+            None => {
+                let entry = self.first(block, name, says);
+                expansion.defined.push((entry, says));
+            }
+        }
+        Ok(number)
     }
 
     fn conflict<T>(&mut self, name: Symbol, says: Contribution, read: Span) -> Evaluated<T> {
@@ -524,10 +550,10 @@ impl Evaluator<'_> {
         block: BlockId,
         pieces: &[Piece],
         inlines: &[Inline],
-        index: &FxHashMap<Symbol, (EntryId, Contribution)>,
+        defined: &[(EntryId, Contribution)],
     ) {
         let start = self.slots.len() as u32;
-        let mut seen = FxHashSet::default();
+        let mut seen = vec![false; defined.len()];
         let mut open = vec![pieces.iter()];
         while let Some(rest) = open.last_mut() {
             match rest.next() {
@@ -535,9 +561,10 @@ impl Evaluator<'_> {
                     open.pop();
                 }
                 Some(Piece::Inline(number)) => open.push(inlines[*number].pieces.iter()),
-                Some(Piece::Name(name)) => {
-                    if seen.insert(*name) {
-                        self.slots.push(index[name].0);
+                Some(Piece::Defined(number)) => {
+                    let number = *number as usize;
+                    if !std::mem::replace(&mut seen[number], true) {
+                        self.slots.push(defined[number].0);
                     }
                 }
             }

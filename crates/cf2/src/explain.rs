@@ -741,7 +741,7 @@ impl Explainer<'_, '_> {
                 self.operation(&name, id, scope, home, path, operands)
             }
             Kind::Chain(links) => {
-                let links = self.evaluator.tree.chain(links);
+                let links = self.evaluator.tree.chain(links).to_vec();
                 self.chain(id, &links, scope, home, path)?
             }
         })

@@ -22,6 +22,7 @@ pub mod mutate;
 pub mod operators;
 pub mod parser;
 pub mod printer;
+pub mod read;
 mod reasons;
 pub mod syntax;
 pub mod text;

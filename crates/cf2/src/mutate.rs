@@ -14,7 +14,7 @@ use crate::datum::{
     Contribution, Datum, EntryId, FileKey, Form, Home, Part, Parts, Ranking, ScopeId, Source,
 };
 use crate::evaluate::{Evaluated, Evaluator, TYPE, form};
-use crate::syntax::{BodyId, ExpressionId, Kind, Mutation};
+use crate::syntax::{BodyId, ExpressionId, Kind, Links, Mutation};
 
 /// It is not known which definition comes first.
 pub const MUTATION_ORDER: Code = Code::new("cf2.mutation-order");
@@ -116,19 +116,18 @@ impl Evaluator<'_> {
 
     /// Whether an entry is kept out of the output: its highest definition is private.
     pub(crate) fn is_private(&self, entry: EntryId) -> bool {
-        let says = self.says(entry);
-        match says[..] {
-            [Contribution { source, .. }] => match source {
-                Source::Entry(inner) => self.is_private(inner),
-                Source::Statement(statement) => self.tree.definition(statement).private,
-                Source::Made(_) => false,
-            },
-            _ => {
-                let order = self.home_of(entry).order;
-                let (highest, _) = self.split(self.candidates(&says), order);
-                highest.iter().any(|candidate| candidate.private)
-            }
+        let mut private = self.each_said(entry).map(|says| match says.source {
+            Source::Entry(inner) => self.is_private(inner),
+            Source::Statement(statement) => self.tree.definition(statement).private,
+            Source::Made(_) => false,
+        });
+        let first = private.next().expect("something is said about an entry");
+        if private.all(|other| other == first) {
+            return first;
         }
+        let order = self.home_of(entry).order;
+        let (highest, _) = self.split(self.candidates(&self.says(entry)), order);
+        highest.iter().any(|candidate| candidate.private)
     }
 
     /// What is said about a name, as candidates for its value.
@@ -240,9 +239,8 @@ impl Evaluator<'_> {
                 && let What::Expression(expression) = only.what
                 && let Kind::Chain(links) = self.tree.expression(expression).kind
             {
-                let links = self.tree.chain(links);
-                let is_closed = links[0].0 == Mutation::Assign;
-                let datum = self.chain(&links, only.scope, home, Some(rest.clone()))?;
+                let is_closed = self.tree.chain(links)[0].0 == Mutation::Assign;
+                let datum = self.chain(links, only.scope, home, Some(rest.clone()))?;
                 if datum.is_undefined() {
                     undefined.extend(highest);
                     remaining = rest;
@@ -504,17 +502,17 @@ impl Evaluator<'_> {
     /// `=> a ~> b ~(f)> c`: each link applies to what those before it come to, the first to what is below.
     pub(crate) fn chain(
         &mut self,
-        links: &[(Mutation, ExpressionId)],
+        links: Links,
         scope: ScopeId,
         home: Home,
         below: Option<Vec<Candidate>>,
     ) -> Evaluated {
-        let mut links = links.iter().peekable();
-        let mut result = match links.peek() {
-            Some((Mutation::Assign, _)) | None => Datum::UNDEFINED,
-            Some(_) => self.combine(below.unwrap_or_default(), home)?,
+        let mut result = match self.tree.chain(links)[0].0 {
+            Mutation::Assign => Datum::UNDEFINED,
+            _ => self.combine(below.unwrap_or_default(), home)?,
         };
-        for &(operator, id) in links {
+        for number in 0..links.len() {
+            let (operator, id) = self.tree.chain(links)[number];
             let span = self.span(id);
             let candidate = Candidate {
                 operator,

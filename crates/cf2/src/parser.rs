@@ -4,7 +4,7 @@
 //! statements and elements, except where what follows can only continue what stands before: `then`, `else`,
 //! an infix operator, a mutation. Inside a list a line that begins with `-` begins an element.
 
-use hence_model::cell::{Cell, Content, Item};
+use hence_model::cell::{Cell, Item};
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::{FileId, Span};
 use hence_model::symbol::Symbol;
@@ -49,6 +49,7 @@ pub fn parse_part(unit: &mut Unit, tree: &mut Tree, file: FileId, span: Span) ->
         parameters: Vec::new(),
         in_list: false,
         depth: 0,
+        lost: false,
         recovering: false,
         statements: Vec::new(),
         expressions: Vec::new(),
@@ -78,6 +79,8 @@ struct Parser<'p> {
     /// Whether a newline separates elements here.
     in_list: bool,
     depth: u32,
+    /// Whether the end of the text came too early, and was reported.
+    lost: bool,
     /// Whether the rest of a statement with a mistake is skipped.
     recovering: bool,
     /// The statements of all open blocks, and the expressions of all open lists.
@@ -161,6 +164,7 @@ impl Parser<'_> {
                 token: Token::Invalid,
                 ..self.next
             };
+            self.lost = true;
         }
         Err(Wrong)
     }
@@ -175,12 +179,7 @@ impl Parser<'_> {
                 break;
             }
             if self.next.token == Token::End {
-                let message = "this block has no end";
-                self.unit.report(
-                    Diagnostic::error(SYNTAX, message)
-                        .label(Span::new(start, start + 1), "it begins here")
-                        .help("end it with `}`"),
-                );
+                self.unclosed(start);
                 break;
             }
             let start = self.next.span;
@@ -191,9 +190,21 @@ impl Parser<'_> {
         }
         let end = self.next.span.end;
         self.in_list = was_in_list;
-        let statements = self.statements.split_off(mark);
-        self.tree
-            .add_body(&statements, Span::new(start, end), false)
+        let span = Span::new(start, end);
+        let body = self.tree.add_body(&self.statements[mark..], span, false);
+        self.statements.truncate(mark);
+        body
+    }
+
+    /// Reports the innermost block that has no end; those around it are open because of it.
+    fn unclosed(&mut self, start: u32) {
+        if !std::mem::replace(&mut self.lost, true) {
+            self.unit.report(
+                Diagnostic::error(SYNTAX, "this block has no end")
+                    .label(Span::new(start, start + 1), "it begins here")
+                    .help("end it with `}`"),
+            );
+        }
     }
 
     fn end_of_statement(&mut self, close: Token) -> Parsed<()> {
@@ -302,31 +313,35 @@ impl Parser<'_> {
 
     /// ResourceDef := Qualifier* IDENTIFIER (. IDENTIFIER)* Mutation+
     fn resource(&mut self, first: Span, private: bool) -> Parsed<()> {
-        let mut path = vec![first];
+        let mut name = first;
+        // Most names have none before them, and most resources one mutation: no lists are made for those.
+        let mut blocks = Vec::new();
         while self.next.token == Token::Dot && !self.next.starts_line {
             self.advance();
-            path.push(self.word("a name after `.`")?);
+            blocks.push(name);
+            name = self.word("a name after `.`")?;
         }
-        let mut links = Vec::new();
+        let Some(operator) = self.mutation()? else {
+            return Err(self.wrong(
+                "expected `=>`, `~>` or `~(function)>`",
+                "a resource is written `Name => value`",
+            ));
+        };
+        let first = (operator, self.mutated()?);
+        let mut further = Vec::new();
         while let Some(operator) = self.mutation()? {
-            links.push((operator, self.mutated()?));
+            further.push((operator, self.mutated()?));
         }
-        let (operator, value) = match links.as_slice() {
-            [] => {
-                return Err(self.wrong(
-                    "expected `=>`, `~>` or `~(function)>`",
-                    "a resource is written `Name => value`",
-                ));
-            }
-            [only] => *only,
-            [first, ..] => {
-                let chain = self.tree.add_chain(&links);
+        let value = match further.is_empty() {
+            true => first.1,
+            false => {
+                let chain = self.tree.add_chain(first, &further);
                 let start = self.tree.expression(first.1).span.start;
                 let span = Span::new(start, self.last.end);
-                (first.0, self.tree.add(Kind::Chain(chain), span))
+                self.tree.add(Kind::Chain(chain), span)
             }
         };
-        let definition = self.implicit_blocks(&path, operator, value, private);
+        let definition = self.implicit_blocks(&blocks, name, operator, value, private);
         self.statements.push(Statement::Define(definition));
         Ok(())
     }
@@ -356,7 +371,8 @@ impl Parser<'_> {
     /// function combines the values, and the blocks around them are merged.
     fn implicit_blocks(
         &mut self,
-        path: &[Span],
+        blocks: &[Span],
+        name: Span,
         operator: Mutation,
         value: ExpressionId,
         private: bool,
@@ -365,11 +381,10 @@ impl Parser<'_> {
             Mutation::Assign => Mutation::Assign,
             Mutation::Merge | Mutation::Function(_) => Mutation::Merge,
         };
-        let (last, blocks) = path.split_last().expect("a path has a name");
         let end = self.last.end;
         let mut definition = Definition {
-            name: self.symbol(*last),
-            at: last.start,
+            name: self.symbol(name),
+            at: name.start,
             operator,
             value,
             private,
@@ -435,20 +450,15 @@ impl Parser<'_> {
             parameters.push(parameter);
         }
         self.expect(Token::Equals, "`=` and what the macro stands for")?;
-        let count = parameters.len();
         let outer = std::mem::replace(&mut self.parameters, parameters);
         let value = self.expression();
-        self.parameters = outer;
+        let names = std::mem::replace(&mut self.parameters, outer);
         let value = value?;
         if let Some(trouble) = self.unusable_name(name, span) {
             self.unit.report(trouble);
             return Ok(());
         }
-        let definition = Macro {
-            span,
-            parameters: count,
-            value,
-        };
+        let definition = Macro { span, names, value };
         let id = self.tree.add_macro(self.file, name, definition);
         self.macros.insert(name, id);
         Ok(())
@@ -611,10 +621,8 @@ impl Parser<'_> {
                 Ok(inner)
             }
             Token::OpenBrace => {
-                self.deeper()?;
                 self.advance();
                 let body = self.body(start.start, Token::CloseBrace);
-                self.depth -= 1;
                 if !self.take(Token::CloseBrace) {
                     return Err(Wrong);
                 }
@@ -625,12 +633,15 @@ impl Parser<'_> {
                 self.advance();
                 let mark = self.expressions.len();
                 let elements = self.elements(Token::CloseBracket, "`]`", start);
-                let list = self.expressions.split_off(mark);
-                elements?;
-                let kind = match self.literals(&list) {
-                    Some(items) => Kind::Literal(self.unit.literals.list(&items)),
-                    None => Kind::List(self.tree.add_list(&list)),
-                };
+                let kind = elements.map(|()| {
+                    let list = &self.expressions[mark..];
+                    match literals(self.tree, list) {
+                        Some(items) => Kind::Literal(self.unit.literals.list(&items)),
+                        None => Kind::List(self.tree.add_list(list)),
+                    }
+                });
+                self.expressions.truncate(mark);
+                let kind = kind?;
                 let span = Span::new(start.start, self.last.end);
                 Ok(self.tree.add(kind, span))
             }
@@ -685,21 +696,6 @@ impl Parser<'_> {
             return Ok(self.tree.add(Kind::Undefined, span));
         };
         Ok(self.tree.add(Kind::Literal(cell), span))
-    }
-
-    /// The elements as literals, if they all are.
-    fn literals(&self, list: &[ExpressionId]) -> Option<Vec<Item>> {
-        let item = |&id: &ExpressionId| match self.tree.expression(id) {
-            Expression {
-                kind: Kind::Literal(cell),
-                span,
-            } => Some(Item {
-                cell,
-                at: span.start,
-            }),
-            _ => None,
-        };
-        list.iter().map(item).collect()
     }
 
     /// Elements up to a closing bracket, separated by newlines or commas.
@@ -764,7 +760,7 @@ impl Parser<'_> {
         let Some(&id) = self.macros.get(&name) else {
             return Ok(self.tree.add(Kind::Call(name, list), span));
         };
-        let expected = self.tree.macro_(id).parameters;
+        let expected = self.tree.macro_(id).names.len();
         if expected != arguments.len() {
             let text = self.unit.sources.slice(word);
             let message = functions::wrong_count(text, expected, arguments.len());
@@ -828,10 +824,17 @@ impl Parser<'_> {
     }
 }
 
-/// Whether a cell is a number.
-pub fn is_number(cell: Cell, unit: &Unit) -> bool {
-    matches!(
-        cell.content(&unit.literals),
-        Content::Integer(_) | Content::Float(_)
-    )
+/// The elements of a list as literals, if they all are.
+fn literals(tree: &Tree, list: &[ExpressionId]) -> Option<Vec<Item>> {
+    let item = |&id: &ExpressionId| match tree.expression(id) {
+        Expression {
+            kind: Kind::Literal(cell),
+            span,
+        } => Some(Item {
+            cell,
+            at: span.start,
+        }),
+        _ => None,
+    };
+    list.iter().map(item).collect()
 }

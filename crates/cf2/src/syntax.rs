@@ -71,7 +71,7 @@ pub enum Kind {
     /// `macro(…)`
     Macro(MacroId, Expressions),
     /// What stands behind a name with several mutations: `=> $Base ~> { … }`.
-    Chain(Expressions),
+    Chain(Links),
 }
 
 /// An expression that may be absent, in four bytes.
@@ -91,7 +91,24 @@ impl From<ExpressionId> for ElseId {
     }
 }
 
-/// Expressions beside each other: elements, arguments, or the links of a chain.
+/// A mutation, and what by.
+pub type Link = (Mutation, ExpressionId);
+
+/// The links of a chain.
+#[derive(Clone, Copy, Debug)]
+pub struct Links {
+    start: u32,
+    len: u32,
+}
+
+impl Links {
+    /// How many there are; one at least.
+    pub fn len(self) -> usize {
+        self.len as usize
+    }
+}
+
+/// Expressions beside each other: elements or arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Expressions {
     start: u32,
@@ -165,8 +182,8 @@ impl Body {
 pub struct Macro {
     /// Where the name is.
     pub span: Span,
-    /// How many parameters it has.
-    pub parameters: usize,
+    /// The names of its parameters.
+    pub names: Vec<Symbol>,
     /// What it stands for.
     pub value: ExpressionId,
 }
@@ -178,8 +195,7 @@ pub struct Tree {
     statements: Vec<Statement>,
     bodies: Vec<Body>,
     lists: Vec<ExpressionId>,
-    /// The operators of the links of all chains; numbered as the lists are.
-    operators: FxHashMap<u32, Mutation>,
+    links: Vec<Link>,
     macros: Vec<Macro>,
     /// Where macros are defined, for those who use one too early.
     names_of_macros: FxHashMap<(FileId, Symbol), Span>,
@@ -245,6 +261,11 @@ impl Tree {
         &self.macros[id.0 as usize]
     }
 
+    /// All macros, in the order of their definition.
+    pub fn macros(&self) -> impl Iterator<Item = MacroId> + use<> {
+        (0..self.macros.len() as u32).map(MacroId)
+    }
+
     /// Where a macro of that name is defined in a file.
     pub fn macro_named(&self, file: FileId, name: Symbol) -> Option<Span> {
         self.names_of_macros.get(&(file, name)).copied()
@@ -257,10 +278,9 @@ impl Tree {
     }
 
     /// The links of a chain: each applies to what those before it come to.
-    pub fn chain(&self, links: Expressions) -> Vec<(Mutation, ExpressionId)> {
-        let numbers = links.start..links.start + links.len;
-        let link = |number| (self.operators[&number], self.lists[number as usize]);
-        numbers.map(link).collect()
+    #[inline]
+    pub fn chain(&self, links: Links) -> &[Link] {
+        &self.links[links.start as usize..(links.start + links.len) as usize]
     }
 
     /// Adds an expression.
@@ -280,13 +300,14 @@ impl Tree {
     }
 
     /// Adds a chain of mutations.
-    pub fn add_chain(&mut self, links: &[(Mutation, ExpressionId)]) -> Expressions {
-        let values: Vec<ExpressionId> = links.iter().map(|link| link.1).collect();
-        let list = self.add_list(&values);
-        for (number, link) in (list.start..).zip(links) {
-            self.operators.insert(number, link.0);
+    pub fn add_chain(&mut self, first: Link, further: &[Link]) -> Links {
+        let start = self.links.len() as u32;
+        self.links.push(first);
+        self.links.extend_from_slice(further);
+        Links {
+            start,
+            len: self.links.len() as u32 - start,
         }
-        list
     }
 
     /// Adds a body.
