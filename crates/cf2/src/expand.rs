@@ -417,7 +417,6 @@ impl Evaluator<'_> {
         says: Contribution,
     ) -> Evaluated<u32> {
         if let Some(&read) = expansion.reads.get(&name) {
-            let expansion = self.expansions.get_mut(&block).expect("it is there");
             // It is not missing: this is the trouble.
             expansion.missing.retain(|one| one.0 != name);
             return self.conflict(name, says, read);
