@@ -52,7 +52,8 @@ impl Compiled<'_> {
         }
     }
 
-    /// The stretch that is meant by a line, or by a column of it: a name stands for its definition.
+    /// The stretch that is meant by a line, or by a column of it: a name stands for its definition, and what
+    /// begins an import, a conditional or a call for all of that.
     pub fn meant(&self, file: FileId, line: u32, column: Option<u32>) -> Option<Span> {
         let unit = self.unit();
         let whole = unit.sources.line(file, line)?;
@@ -81,7 +82,10 @@ impl Compiled<'_> {
                         return Some(reference);
                     }
                 }
-                _ if lexeme.span.contains(offset) => return Some(lexeme.span),
+                _ if lexeme.span.contains(offset) => {
+                    let begun = tree.begun_at(lexeme.span.start);
+                    return Some(begun.unwrap_or(lexeme.span));
+                }
                 _ => {}
             }
         }
