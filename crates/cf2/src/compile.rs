@@ -239,7 +239,7 @@ impl Evaluator<'_> {
     }
 
     /// Computes everything in a block, and tells how large it is. What is wrong with one resource does not
-    /// hide what is wrong with another.
+    /// hide what is wrong with another; nothing is looked at twice.
     fn check_block(&mut self, block: BlockId, place: Span) -> Evaluated<Size> {
         self.build(block, place)?;
         let mut size = Size { bytes: 2, depth: 1 };
@@ -262,10 +262,7 @@ impl Evaluator<'_> {
                 }
             };
             match checked {
-                Ok(inner) => {
-                    size.bytes = size.bytes.saturating_add(inner.bytes + name + 4);
-                    size.depth = size.depth.max(inner.depth.saturating_add(1));
-                }
+                Ok(inner) => size.add(inner, name + 4),
                 Err(Stop) => outcome = Err(Stop),
             }
         }
@@ -309,6 +306,8 @@ impl Evaluator<'_> {
             _ => unreachable!("it is a list or a block"),
         });
         *self.extent(datum) = match checked {
+            // What a private resource may leave open, another that has the same list may not.
+            Ok(_) if self.may_be_undefined(entry) => Extent::Unknown,
             Ok(size) => Extent::Known(size),
             Err(Stop) => Extent::Wrong,
         };
@@ -342,10 +341,7 @@ impl Evaluator<'_> {
                 Err(Stop) => Err(Stop),
             };
             match checked {
-                Ok(inner) => {
-                    size.bytes = size.bytes.saturating_add(inner.bytes + 1);
-                    size.depth = size.depth.max(inner.depth.saturating_add(1));
-                }
+                Ok(inner) => size.add(inner, 1),
                 Err(Stop) => outcome = Err(Stop),
             }
         }
@@ -478,6 +474,14 @@ enum Open {
         shows_all: bool,
     },
     List(ListId, usize),
+}
+
+impl Size {
+    /// Adds something inside of it, and what is written around that.
+    fn add(&mut self, inner: Size, around: u64) {
+        self.bytes = self.bytes.saturating_add(inner.bytes + around);
+        self.depth = self.depth.max(inner.depth.saturating_add(1));
+    }
 }
 
 pub(crate) fn known(state: State) -> Datum {

@@ -89,7 +89,7 @@ pub struct Evaluator<'w> {
 
 /// Something that is being computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Running {
+pub(crate) enum Running {
     Entry(EntryId),
     Element(ListId, usize),
     Argument(FrameId, usize),
@@ -341,10 +341,11 @@ impl<'w> Evaluator<'w> {
         let computed = self.within(Running::Entry(entry), asked, |evaluator| {
             evaluator.resolve(entry)
         });
-        self.entries[entry.0 as usize].state = match computed {
-            Ok(datum) => State::Done(datum),
-            Err(Stop) => State::Failed,
-        };
+        // An inline statement may have needed it meanwhile: see `suspend`.
+        if let State::Done(datum) = self.entry(entry).state {
+            return Ok(datum);
+        }
+        self.entries[entry.0 as usize].state = state(computed);
         if self.options.trace && !self.quiet {
             self.note(entry, computed);
         }
@@ -362,6 +363,46 @@ impl<'w> Evaluator<'w> {
         let computed = compute(self);
         self.running.pop();
         computed
+    }
+
+    /// Forgets for a while that anything is being computed. Whoever waits for a block to be built waits for
+    /// one name in it; an inline statement of the block may need the same value without waiting for itself,
+    /// as it reads what is defined so far. So it does not matter who asks first.
+    pub(crate) fn suspend(&mut self) -> Vec<Running> {
+        let running: Vec<Running> = self.running.iter().map(|one| one.0).collect();
+        let is_running = |&one: &Running| matches!(self.state_of(one), State::Running);
+        let mut suspended: Vec<Running> = running.into_iter().filter(is_running).collect();
+        suspended.dedup();
+        for &one in &suspended {
+            *self.state_of_mut(one) = State::Fresh;
+        }
+        suspended
+    }
+
+    /// Goes on with what was suspended, and is not known by now.
+    pub(crate) fn resume(&mut self, suspended: &[Running]) {
+        for &one in suspended {
+            let state = self.state_of_mut(one);
+            if let State::Fresh = state {
+                *state = State::Running;
+            }
+        }
+    }
+
+    fn state_of(&self, running: Running) -> State {
+        match running {
+            Running::Entry(entry) => self.entry(entry).state,
+            Running::Element(list, index) => self.lists[list.0 as usize].states[index],
+            Running::Argument(frame, number) => self.frames[frame.0 as usize].states[number],
+        }
+    }
+
+    fn state_of_mut(&mut self, running: Running) -> &mut State {
+        match running {
+            Running::Entry(entry) => &mut self.entries[entry.0 as usize].state,
+            Running::Element(list, index) => &mut self.lists[list.0 as usize].states[index],
+            Running::Argument(frame, number) => &mut self.frames[frame.0 as usize].states[number],
+        }
     }
 
     /// Goes a level deeper, if that is allowed.
@@ -541,6 +582,9 @@ impl<'w> Evaluator<'w> {
                 let computed = self.within(running, span, |evaluator| {
                     evaluator.evaluate(argument, outer, home)
                 });
+                if let State::Done(datum) = self.frames[frame].states[number] {
+                    return Ok(datum);
+                }
                 self.frames[frame].states[number] = state(computed);
                 computed
             }
@@ -766,6 +810,9 @@ impl<'w> Evaluator<'w> {
                 let computed = self.within(running, asked, |evaluator| {
                     evaluator.evaluate(element, scope, home)
                 });
+                if let State::Done(datum) = self.lists[list.0 as usize].states[index] {
+                    return Ok(datum);
+                }
                 self.lists[list.0 as usize].states[index] = state(computed);
                 computed
             }

@@ -40,6 +40,8 @@ pub(crate) struct Expansion {
     pub missing: Vec<(Symbol, Diagnostic)>,
     /// The files that were imported.
     imported: FxHashSet<FileKey>,
+    /// Those of them that are not ranked yet, and who imports them where.
+    unranked: Vec<(FileKey, ScopeId, Span)>,
 }
 
 impl Expansion {
@@ -135,7 +137,10 @@ impl Evaluator<'_> {
             Part::Block(..) => false,
         };
         if parts.as_slice().iter().any(is_inline) {
-            return self.expand(block, parts, asked);
+            let suspended = self.suspend();
+            let expanded = self.expand(block, parts, asked);
+            self.resume(&suspended);
+            return expanded;
         }
         // Building one block forgets which names another has: those that are parts come first.
         for part in parts.as_slice() {
@@ -312,16 +317,26 @@ impl Evaluator<'_> {
         let mut round = 0..inlines.len();
         while !round.is_empty() {
             let mut brought = Vec::new();
-            for number in round {
-                let Inline {
-                    expression, scope, ..
-                } = inlines[number];
-                match self.inline(block, expression, scope) {
-                    Ok(Some(part)) => brought.push((number, part)),
-                    Ok(None) => {}
-                    Err(Stop) => outcome = Err(Stop),
+            // Imports first: which file beats which is known before any condition reads what they define.
+            let is_import = |&number: &usize| {
+                let inline = self.tree.expression(inlines[number].expression);
+                matches!(inline.kind, Kind::Import(..))
+            };
+            let (imports, others): (Vec<usize>, Vec<usize>) = round.partition(is_import);
+            for numbers in [imports, others] {
+                for number in numbers {
+                    let Inline {
+                        expression, scope, ..
+                    } = inlines[number];
+                    match self.inline(block, expression, scope) {
+                        Ok(Some(part)) => brought.push((number, part)),
+                        Ok(None) => {}
+                        Err(Stop) => outcome = Err(Stop),
+                    }
                 }
+                outcome = outcome.and(self.rank_imports(block));
             }
+            brought.sort_by_key(|one| one.0);
             let next = inlines.len();
             for (number, part) in brought {
                 let mut pieces = Vec::new();
@@ -515,25 +530,9 @@ impl Evaluator<'_> {
     ) -> Evaluated<Option<Part>> {
         let span = self.span(id);
         let (file, body) = self.import(id, scope, home)?;
-        let importer = self.scope(scope).file;
-        let mut order = self.block(block).home.order;
-        if self.beats(order, file, importer) {
-            return self.import_cycle(file, scope, span);
-        }
         let expansion = self.expansions.get_mut(&block).expect("it is there");
+        expansion.unranked.push((file, scope, span));
         let is_first = expansion.imported.insert(file);
-        // What a file imports into this block it beats here, and nowhere else.
-        if !self.block(block).owns_order {
-            order = self.new_order(Some(order));
-            let block = &mut self.blocks[block.0 as usize];
-            block.home.order = order;
-            block.owns_order = true;
-        }
-        let importers = &mut self.orders[order.0 as usize].importers;
-        let importers = importers.entry(file).or_default();
-        if !importers.contains(&importer) {
-            importers.push(importer);
-        }
         // The same file twice in one block is the same as once.
         if !is_first {
             return Ok(None);
@@ -541,6 +540,34 @@ impl Evaluator<'_> {
         let scope = self.imported_scope(block, file, scope, span);
         self.imported.insert((block, file), scope);
         Ok(Some(Part::Body(body, scope)))
+    }
+
+    /// Takes note of who beats the files that were imported. What was evaluated at the same time has not seen
+    /// it, so that it does not matter which was evaluated first.
+    fn rank_imports(&mut self, block: BlockId) -> Evaluated<()> {
+        let expansion = self.expansions.get_mut(&block).expect("it is there");
+        let mut outcome = Ok(());
+        for (file, scope, span) in std::mem::take(&mut expansion.unranked) {
+            let importer = self.scope(scope).file;
+            let mut order = self.block(block).home.order;
+            if self.beats(order, file, importer) {
+                outcome = self.import_cycle(file, scope, span);
+                continue;
+            }
+            // What a file imports into this block it beats here, and nowhere else.
+            if !self.block(block).owns_order {
+                order = self.new_order(Some(order));
+                let block = &mut self.blocks[block.0 as usize];
+                block.home.order = order;
+                block.owns_order = true;
+            }
+            let importers = &mut self.orders[order.0 as usize].importers;
+            let importers = importers.entry(file).or_default();
+            if !importers.contains(&importer) {
+                importers.push(importer);
+            }
+        }
+        outcome
     }
 
     /// Brings the entries of a block into the order of the text, inline statements in their places.

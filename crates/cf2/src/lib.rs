@@ -16,6 +16,7 @@ pub mod expand;
 mod explain;
 mod facts;
 pub mod functions;
+pub mod generate;
 pub mod imports;
 pub mod lexer;
 pub mod mutate;

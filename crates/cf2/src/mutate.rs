@@ -70,10 +70,11 @@ pub(crate) enum Ruling {
         below: Vec<Candidate>,
         undefined: Vec<Candidate>,
     },
-    /// One statement with several mutations.
+    /// One statement with several mutations, the first of which may apply to what those below come to.
     Chained {
         by: Candidate,
         datum: Datum,
+        below: Vec<Candidate>,
         ignored: Vec<Candidate>,
         undefined: Vec<Candidate>,
     },
@@ -246,11 +247,15 @@ impl Evaluator<'_> {
                     remaining = rest;
                     continue;
                 }
-                let ignored = if is_closed { rest } else { Vec::new() };
+                let (ignored, below) = match is_closed {
+                    true => (rest, Vec::new()),
+                    false => (Vec::new(), rest),
+                };
                 let by = only.clone();
                 return Ok(Ruling::Chained {
                     by,
                     datum,
+                    below,
                     ignored,
                     undefined,
                 });

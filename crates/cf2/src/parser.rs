@@ -550,12 +550,26 @@ impl Parser<'_> {
         let mut of = of;
         while self.next.token == Token::Dot && !self.next.starts_line {
             self.advance();
-            let by = self.value()?;
+            let by = self.selector()?;
             let start = self.tree.expression(of).span.start;
             let span = Span::new(start, self.last.end);
             of = self.tree.add(Kind::Select(of, by), span);
         }
         Ok(of)
+    }
+
+    /// A value, or a name: unlike a bare literal, a name may begin with `_`.
+    fn selector(&mut self) -> Parsed<ExpressionId> {
+        let word = self.next.span;
+        if self.next.token != Token::Word || !self.unit.sources.slice(word).starts_with('_') {
+            return self.value();
+        }
+        self.advance();
+        if self.is_call() {
+            return self.call(word);
+        }
+        let cell = self.unit.literals.text(word);
+        Ok(self.tree.add(Kind::Literal(cell), word))
     }
 
     fn value(&mut self) -> Parsed<ExpressionId> {
