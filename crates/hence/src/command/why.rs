@@ -231,7 +231,9 @@ impl Answer<'_> {
         let explanation = self.explanation;
         let value = self.value(&explanation.value);
         let how = match explanation.steps.first().map(|step| &step.kind) {
-            Some(StepKind::Operation(_) | StepKind::Mutation(_)) if explanation.place.is_none() => {
+            Some(StepKind::Operation(_) | StepKind::Mutation(_) | StepKind::Written)
+                if explanation.place.is_none() =>
+            {
                 let span = explanation.expression.span;
                 let expression = self.expression(&explanation.expression);
                 format!("computed at {} as {expression}", self.location(span))
