@@ -315,11 +315,13 @@ impl Evaluator<'_> {
             Form::Undefined => return self.undefined(entry),
             Form::List(_) | Form::Block(_) => {}
         }
-        match *self.extent(datum) {
+        let extent = *self.extent(datum);
+        match extent {
             Extent::Known(size) => return Ok(size),
             Extent::Wrong => return Err(Stop),
             Extent::Measuring => return self.part_of_itself(entry),
-            Extent::Unknown => {}
+            Extent::Open(size) if self.may_be_undefined(entry) => return Ok(size),
+            Extent::Open(_) | Extent::Unknown => {}
         }
         *self.extent(datum) = Extent::Measuring;
         let checked = self.deeper(place, |evaluator| match datum.form {
@@ -329,7 +331,7 @@ impl Evaluator<'_> {
         });
         *self.extent(datum) = match checked {
             // What a private resource may leave open, another that has the same list may not.
-            Ok(_) if self.may_be_undefined(entry) => Extent::Unknown,
+            Ok(size) if self.may_be_undefined(entry) => Extent::Open(size),
             Ok(size) => Extent::Known(size),
             Err(Stop) => Extent::Wrong,
         };

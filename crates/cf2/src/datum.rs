@@ -178,6 +178,8 @@ pub enum Extent {
     Measuring,
     /// About so large and deep.
     Known(Size),
+    /// The same, as part of something that may be undefined.
+    Open(Size),
     /// Something in it is wrong, and was reported.
     Wrong,
 }

@@ -1054,7 +1054,12 @@ impl<'w> Evaluator<'w> {
             Ok(datum) => self.shown(datum),
             Err(Stop) => "failed".to_owned(),
         };
-        let place = self.unit.sources.location(self.place(entry).start);
+        let (highest, _) = self.split(
+            self.candidates(&self.says(entry)),
+            self.home_of(entry).order,
+        );
+        let place = highest.first().map_or(self.place(entry), |one| one.span);
+        let place = self.unit.sources.location(place.start);
         let path = self.path(entry);
         self.steps
             .push(format!("{level}{path} => {shown}   {place}"));

@@ -75,7 +75,8 @@ impl Compiled<'_> {
         on_stack_while(limits, find, tell);
     }
 
-    /// The stretch that is meant by a line, or by a column of it: a name stands for its definition.
+    /// The stretch that is meant by a line, or by a column of it: a name stands for its definition, and what
+    /// begins an import, a conditional or a call for all of that.
     pub fn meant(&self, file: FileId, line: u32, column: Option<u32>) -> Option<Span> {
         let unit = self.unit();
         let whole = unit.sources.line(file, line)?;
@@ -104,7 +105,10 @@ impl Compiled<'_> {
                         return Some(reference);
                     }
                 }
-                _ if lexeme.span.contains(offset) => return Some(lexeme.span),
+                _ if lexeme.span.contains(offset) => {
+                    let begun = tree.begun_at(lexeme.span.start);
+                    return Some(begun.unwrap_or(lexeme.span));
+                }
                 _ => {}
             }
         }
@@ -278,18 +282,32 @@ impl Explainer<'_, '_> {
     fn around(&mut self, entry: EntryId, path: &str) {
         let says = self.evaluator.says(entry);
         let home = self.evaluator.home_of(entry);
+        let mut span = self.evaluator.place(entry);
         if says.len() > 1 {
             let candidates = self.evaluator.candidates(&says);
-            if let Ok(Ruling::Merged { by, .. }) = self.evaluator.rule(candidates, home) {
-                for candidate in by.iter().rev() {
-                    let operator = self.operator(candidate.operator);
-                    self.step(StepKind::Mutation(operator), candidate.span, path);
+            match self.evaluator.rule(candidates, home) {
+                Ok(Ruling::Merged { by, .. }) => return self.merged(&by, path),
+                Ok(ruling) => {
+                    if let Ruling::Assigned { by, .. } = &ruling {
+                        span = by[0].span;
+                    }
+                    self.lose(&ruling);
                 }
-                return;
+                Err(Stop) => {}
             }
         }
-        let span = self.evaluator.place(entry);
         self.step(StepKind::Block, span, path);
+    }
+
+    /// What a block was merged from, the highest last.
+    fn merged(&mut self, by: &[Candidate], path: &str) {
+        for candidate in by.iter().rev() {
+            let kind = match candidate.operator {
+                Mutation::Assign => StepKind::Block,
+                operator => StepKind::Mutation(self.operator(operator)),
+            };
+            self.step(kind, candidate.span, path);
+        }
     }
 
     /// The imports through which an entry came into its block.
@@ -427,12 +445,8 @@ impl Explainer<'_, '_> {
                 }
             }
             Ruling::Merged { by, .. } => {
-                let span = by[0].span;
-                for candidate in by.iter().rev() {
-                    let operator = self.operator(candidate.operator);
-                    self.step(StepKind::Mutation(operator), candidate.span, path);
-                }
-                Ok(self.leaf(datum, span))
+                self.merged(&by, path);
+                Ok(self.leaf(datum, by[0].span))
             }
             Ruling::Combined {
                 function,
