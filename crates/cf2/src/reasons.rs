@@ -482,7 +482,8 @@ impl Evaluator<'_> {
         });
         let troubles = self.unit.diagnostics.len();
         let was_quiet = std::mem::replace(&mut self.quiet, true);
-        let found = self.locate(&name, scope, self.span(argument), false);
+        let importer = self.scope(scope).file;
+        let found = self.locate(&name, importer, self.span(argument), false);
         self.quiet = was_quiet;
         // What is wrong with a file that nobody needs is nobody's trouble.
         self.unit.diagnostics.truncate(troubles);
