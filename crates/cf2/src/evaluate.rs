@@ -996,14 +996,29 @@ impl<'w> Evaluator<'w> {
     pub(crate) fn new_order(&mut self, outer: Option<OrderId>) -> OrderId {
         self.orders.push(Order {
             outer,
-            importers: FxHashMap::default(),
+            ..Order::default()
         });
         OrderId(self.orders.len() as u32 - 1)
     }
 
     /// Whether one file beats another.
     pub(crate) fn beats(&self, order: OrderId, winner: FileKey, loser: FileKey) -> bool {
-        winner != loser && self.above(order, loser, |file| file == winner)
+        winner != loser
+            && self.is_importing(order, winner)
+            && self.above(order, loser, |file| file == winner)
+    }
+
+    /// Whether a file imports any other.
+    fn is_importing(&self, order: OrderId, file: FileKey) -> bool {
+        let mut next = Some(order);
+        while let Some(id) = next {
+            let order = &self.orders[id.0 as usize];
+            if order.importing.contains(&file) {
+                return true;
+            }
+            next = order.outer;
+        }
+        false
     }
 
     /// Whether some file that imports `file`, directly or not, is one of those.
@@ -1015,7 +1030,7 @@ impl<'w> Evaluator<'w> {
     ) -> bool {
         // Nothing imports the file that is compiled, and that is where most is written.
         let mut pending = Vec::new();
-        let mut seen = Vec::new();
+        let mut seen = FxHashSet::default();
         let mut imported = Some(file);
         while let Some(one) = imported {
             let mut next = Some(order);
@@ -1026,8 +1041,7 @@ impl<'w> Evaluator<'w> {
                     if is_wanted(importer) {
                         return true;
                     }
-                    if importer != file && !seen.contains(&importer) {
-                        seen.push(importer);
+                    if importer != file && seen.insert(importer) {
                         pending.push(importer);
                     }
                 }
@@ -1036,6 +1050,36 @@ impl<'w> Evaluator<'w> {
             imported = pending.pop();
         }
         false
+    }
+
+    /// Those of some files that import a file, directly or through files that are none of them.
+    pub(crate) fn nearest_above(
+        &self,
+        order: OrderId,
+        file: FileKey,
+        files: &FxHashSet<FileKey>,
+    ) -> FxHashSet<FileKey> {
+        let mut pending = vec![file];
+        let mut seen = FxHashSet::from_iter([file]);
+        let mut nearest = FxHashSet::default();
+        while let Some(file) = pending.pop() {
+            let mut next = Some(order);
+            while let Some(id) = next {
+                let order = &self.orders[id.0 as usize];
+                for &importer in order.importers.get(&file).into_iter().flatten() {
+                    work::step();
+                    match files.contains(&importer) {
+                        true => {
+                            nearest.insert(importer);
+                        }
+                        false if seen.insert(importer) => pending.push(importer),
+                        false => {}
+                    }
+                }
+                next = order.outer;
+            }
+        }
+        nearest
     }
 
     /// Where the value of an entry belongs.

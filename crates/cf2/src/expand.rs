@@ -8,7 +8,6 @@
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::Span;
 use hence_model::symbol::Symbol;
-use hence_model::work;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::compile::Lint;
@@ -562,11 +561,10 @@ impl Evaluator<'_> {
                 block.home.order = order;
                 block.owns_order = true;
             }
-            let importers = &mut self.orders[order.0 as usize].importers;
-            let importers = importers.entry(file).or_default();
-            importers.iter().for_each(|_| work::step());
-            if !importers.contains(&importer) {
-                importers.push(importer);
+            let order = &mut self.orders[order.0 as usize];
+            if order.imports.insert((importer, file)) {
+                order.importing.insert(importer);
+                order.importers.entry(file).or_default().push(importer);
             }
         }
         outcome
