@@ -30,7 +30,7 @@ fn most_programs_have_a_value() {
 /// §4.1: the order of definitions and imports is not significant.
 #[test]
 fn the_order_of_statements_changes_no_value() {
-    over(cases(6_000), |seed| {
+    over(cases(4_000), |seed| {
         let program = generated(seed);
         let texts = program.texts();
         let original = compiled(&texts);
@@ -63,7 +63,7 @@ fn a_program_means_the_same_each_time() {
 /// Names and imports are led anywhere: into cycles, to what is not there, to values of other types.
 #[test]
 fn every_program_ends() {
-    over(cases(6_000), |seed| {
+    over(cases(4_000), |seed| {
         let mut random = Random::new(seed);
         let mut texts = generated(seed).texts();
         for _ in 0..1 + random.below(6) {
