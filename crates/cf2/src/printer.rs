@@ -127,8 +127,13 @@ fn print_scalar<W: Write>(out: &mut Output<W>, scalar: Event<'_>) {
         Event::Null => out.byte(b'?'),
         Event::Bool(bool) => out.text(if bool { "true" } else { "false" }),
         Event::Integer(integer) => out.integer(integer),
-        // Never with an exponent: the grammar has none.
-        Event::Float(float) => out.text(&float.to_string()),
+        // Never with an exponent: the grammar has none. A whole number is too large to be written as one.
+        Event::Float(float) => {
+            out.text(&float.to_string());
+            if float.fract() == 0.0 {
+                out.text(".0");
+            }
+        }
         Event::Text(text) | Event::Reference(text) if is_bare(text) => out.text(text),
         Event::Text(text) | Event::Reference(text) => quote(out, text),
         _ => unreachable!("a container is no scalar"),
