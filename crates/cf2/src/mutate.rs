@@ -218,7 +218,12 @@ impl Evaluator<'_> {
                     file != one.file && files.contains(&file)
                 })
         };
-        candidates.into_iter().partition(is_highest)
+        let (highest, rest): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_highest);
+        match highest.is_empty() {
+            // Each is imported by another, here or in a block around: none comes first.
+            true => rest.into_iter().partition(|one| one.rank == rank),
+            false => (highest, rest),
+        }
     }
 
     /// Candidates in layers: the highest, those that are highest without them, and so on.
@@ -240,7 +245,6 @@ impl Evaluator<'_> {
                     below.entry(higher).or_default().push(file);
                 }
             }
-            let mut remaining = candidates;
             let mut next: FxHashSet<FileKey> = files;
             next.retain(|file| above[file] == 0);
             let mut depths: FxHashMap<FileKey, usize> = FxHashMap::default();
@@ -263,14 +267,17 @@ impl Evaluator<'_> {
                 next = after;
             }
             let first = layers.len();
-            for candidate in remaining.drain(..) {
-                let depth = first + depths[&candidate.file];
+            // Files that each other import, here or in a block around, come last and together.
+            let last = depths.len();
+            for candidate in candidates {
+                let depth = first + depths.get(&candidate.file).copied().unwrap_or(last);
                 if layers.len() <= depth {
                     layers.resize_with(depth + 1, Vec::new);
                 }
                 layers[depth].push(candidate);
             }
         }
+        layers.retain(|layer: &Vec<Candidate>| !layer.is_empty());
         layers
     }
 

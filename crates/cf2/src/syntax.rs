@@ -117,7 +117,7 @@ pub struct Expressions {
 
 impl Expressions {
     /// How many there are.
-    pub fn len(self) -> usize {
+    pub(crate) fn len(self) -> usize {
         self.len as usize
     }
 }

@@ -38,8 +38,8 @@ pub fn decimal(float: f64, literals: &mut Literals) -> Option<Cell> {
     let rounded: f64 = format!("{float:.14e}")
         .parse()
         .expect("digits are a number");
-    // Up to here every whole number is one that 64 bits hold exactly.
-    if rounded.fract() == 0.0 && rounded.abs() < 1e15 {
+    // A whole number is one, however it was computed, as far as 64 bits hold it.
+    if rounded.fract() == 0.0 && rounded.abs() < 2f64.powi(63) {
         return Some(literals.integer(rounded as i64));
     }
     Some(literals.float(rounded))
@@ -61,6 +61,7 @@ mod tests {
         assert_eq!(content(2.0), Content::Integer(2));
         assert_eq!(content(-0.0), Content::Integer(0));
         assert_eq!(content(1.0 / 3.0), Content::Float(0.333333333333333));
+        assert_eq!(content(1e18), Content::Integer(1_000_000_000_000_000_000));
         assert_eq!(content(1e20), Content::Float(1e20));
         assert_eq!(decimal(f64::INFINITY, &mut literals), None);
     }

@@ -30,7 +30,7 @@ fn most_programs_have_a_value() {
 /// §4.1: the order of definitions and imports is not significant.
 #[test]
 fn the_order_of_statements_changes_no_value() {
-    over(cases(6_000), |seed| {
+    over(cases(4_000), |seed| {
         let program = generated(seed);
         let texts = program.texts();
         let original = compiled(&texts);
@@ -63,7 +63,7 @@ fn a_program_means_the_same_each_time() {
 /// Names and imports are led anywhere: into cycles, to what is not there, to values of other types.
 #[test]
 fn every_program_ends() {
-    over(cases(6_000), |seed| {
+    over(cases(4_000), |seed| {
         let mut random = Random::new(seed);
         let mut texts = generated(seed).texts();
         for _ in 0..1 + random.below(6) {
@@ -119,17 +119,15 @@ fn what_is_delegated_stays_in_its_place() {
     over(count, |seed| {
         let mut random = Random::new(seed);
         let mut texts = generated(seed).texts();
-        // The file of somebody else, which imports files of its own and ours.
+        // The file of somebody else, which imports files of ours where names are the same.
         let mut other = generated(seed + 1_000_003).texts();
         if random.chance(30) {
             tangle(&mut other, &mut random);
         }
         let ours = texts.0.len();
         for (name, text) in other.0 {
-            let is_ours = random.chance(50) && texts.0[1..].iter().any(|file| file.0 == name);
             match name.as_str() {
                 "main.cf2" => texts.0.push(("evil.cf2".into(), text)),
-                _ if is_ours => {}
                 _ if texts.0[..ours].iter().any(|file| file.0 == name) => {}
                 _ => texts.0.push((name, text)),
             }

