@@ -710,8 +710,10 @@ struct Function(Arc<Custom>);
 
 impl Function {
     fn get(&self) -> &dyn function::Function {
-        let function = self.0.function.as_ref();
-        &**function.ok().expect("one that cannot be used is refused")
+        match &self.0.function {
+            Ok(function) => &**function,
+            Err(_) => unreachable!("one that cannot be used is refused"),
+        }
     }
 }
 
