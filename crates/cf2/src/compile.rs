@@ -136,7 +136,7 @@ impl Evaluator<'_> {
                 shows_all = false;
                 continue;
             }
-            let name = self.name(self.entry(entry).name).len() as u64;
+            let name = u64::from(self.unit.symbols.length(self.entry(entry).name));
             let checked = match self.at_hand(entry).and_then(|datum| self.leaf_size(datum)) {
                 Some(size) => Ok(size),
                 None => {

@@ -68,8 +68,8 @@ pub struct Evaluator<'w> {
     pub(crate) imported: FxHashMap<(BlockId, FileKey), ScopeId>,
     /// For each name, the block that was last built with it and the place there.
     pub(crate) stamps: Vec<(BlockId, u32)>,
-    /// What was first said about each name of the block that is being built; empty between blocks.
-    pub(crate) said: Vec<Contribution>,
+    /// Where the slots end that each part of the block that is being built brought; empty between blocks.
+    pub(crate) ends: Vec<u32>,
     /// What is being computed, and the reference that asked for it.
     running: Vec<(Running, Span)>,
     depth: u32,
@@ -111,7 +111,7 @@ impl<'w> Evaluator<'w> {
             expansions: FxHashMap::default(),
             imported: FxHashMap::default(),
             stamps: Vec::new(),
-            said: Vec::new(),
+            ends: Vec::new(),
             running: Vec::new(),
             depth: 0,
             quiet: false,
