@@ -1,17 +1,19 @@
 //! From a file to a configuration.
 
-use hence_model::cell::Cell;
+use hence_model::cell::{Cell, Mark};
 use hence_model::diagnostic::Diagnostic;
 use hence_model::print::printed::Printed;
-use hence_model::source::{FileId, Span};
+use hence_model::source::Span;
+use hence_model::symbol::Symbol;
 use hence_model::unit::{Limits, OUTPUT_TOO_LARGE, TOO_DEEP, Unit};
 use hence_model::value::{Event, Sink};
 
 use crate::datum::{
-    Block, BlockId, Datum, EntryId, Form, Home, ListId, Part, Parts, Ranking, Scope, Size, State,
+    Block, BlockId, Datum, Elements, EntryId, Extent, FileKey, Form, Home, ListId, Part, Parts,
+    Ranking, Scope, Size, State,
 };
-use crate::evaluate::{Evaluated, Evaluator, Stop, UNDEFINED};
-use crate::parser::parse;
+use crate::evaluate::{CYCLE, Evaluated, Evaluator, Stop, UNDEFINED};
+use crate::syntax::BodyId;
 use crate::world::World;
 
 /// How to compile.
@@ -31,10 +33,22 @@ pub struct Options {
     pub facts: Option<String>,
     /// Whether private resources are part of the output.
     pub show_private: bool,
-    /// Whether to warn of resources that are defined twice in a file.
-    pub warn_duplicates: bool,
+    /// What to do about resources that are defined twice in a file.
+    pub duplicates: Lint,
     /// Whether to write down each step of the evaluation.
     pub trace: bool,
+}
+
+/// What to do about something that may be meant, and may not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lint {
+    /// Nothing.
+    #[default]
+    Allow,
+    /// Warn.
+    Warn,
+    /// Refuse.
+    Deny,
 }
 
 /// A compiled configuration.
@@ -48,63 +62,157 @@ pub struct Compiled<'w> {
 /// How much stack one level of evaluation may need.
 const STACK_OF_LEVEL: usize = 12 << 10;
 
+/// Nobody goes deeper than this, whatever is allowed: a stack must be had for it.
+pub const DEEPEST: u32 = 1 << 17;
+
 /// Compiles a file and all that it imports.
 pub fn compile_file<'w>(world: &'w dyn World, name: &str, options: &Options) -> Compiled<'w> {
-    let mut unit = Unit::with_limits(options.limits);
-    // Evaluation goes as deep as the limit says: it gets a stack for that.
-    let levels = (options.limits.depth as usize).min(1 << 17);
-    let stack = (levels * STACK_OF_LEVEL).max(8 << 20);
-    std::thread::scope(|scope| {
-        let builder = std::thread::Builder::new().stack_size(stack);
-        let compile = move || match unit.load(world, name) {
-            Ok(file) => compile(unit, world, file, options.clone()),
-            Err(diagnostic) => {
-                unit.report(*diagnostic);
-                Compiled {
-                    evaluator: Evaluator::new(unit, world, options.clone()),
-                    root: None,
-                }
-            }
+    on_stack(options.limits, || {
+        let mut evaluator = Evaluator::new(world, options.clone());
+        let root = match evaluator.read(name) {
+            Ok((file, body)) => evaluator.compile(file, body),
+            Err(_) => None,
         };
-        let thread = builder.spawn_scoped(scope, compile);
-        let compiled = thread.expect("a thread can be started").join();
-        compiled.expect("the compiler does not panic")
+        Compiled { evaluator, root }
     })
 }
 
-fn compile(unit: Unit, world: &dyn World, file: FileId, options: Options) -> Compiled<'_> {
-    let mut evaluator = Evaluator::new(unit, world, options);
-    let body = parse(&mut evaluator.unit, &mut evaluator.tree, file);
-    let key = evaluator
-        .imports
-        .add(evaluator.unit.sources.name(file), body);
-    if evaluator.unit.has_errors() {
-        return Compiled {
-            evaluator,
-            root: None,
+/// Runs something with a stack for evaluation that goes as deep as the limit says.
+pub fn on_stack<T: Send>(limits: Limits, run: impl FnOnce() -> T + Send) -> T {
+    let levels = limits.depth.min(DEEPEST) as usize;
+    let stack = (levels * STACK_OF_LEVEL).max(8 << 20);
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().stack_size(stack);
+        let thread = builder.spawn_scoped(scope, run);
+        let result = thread.expect("a thread can be started").join();
+        result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// Many files that are compiled on their own, and import the same ones. Each file is read and parsed once.
+pub struct Batch<'w> {
+    base: Evaluator<'w>,
+    entries: Vec<Entry>,
+}
+
+/// A file of a batch: its syntax, or why it cannot be read.
+type Entry = Result<(FileKey, BodyId), Vec<Diagnostic>>;
+
+impl<'w> Batch<'w> {
+    /// Reads files and what they import, as far as that is written out. Those that do not fit into the limit
+    /// of sources are left for another batch: see [`Batch::count`].
+    pub fn read<'n>(
+        world: &'w dyn World,
+        names: impl Iterator<Item = &'n str>,
+        options: &Options,
+    ) -> Self {
+        let mut base = Evaluator::new(world, options.clone());
+        let mut entries = Vec::new();
+        for name in names {
+            let files = base.imports.count();
+            let read = base.read(name);
+            let mistakes = std::mem::take(&mut base.unit.diagnostics);
+            let is_full = |one: &Diagnostic| one.code == hence_model::unit::TOO_LARGE;
+            if !entries.is_empty() && mistakes.iter().any(is_full) {
+                break;
+            }
+            entries.push(read.map_err(|_| mistakes));
+            base.read_ahead(files);
+        }
+        Self { base, entries }
+    }
+
+    /// How many files were read.
+    pub fn count(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Somebody who compiles files of the batch, one after another.
+    pub fn worker(&self) -> Worker<'w, '_> {
+        let evaluator = self.base.fork();
+        Worker {
+            entries: &self.entries,
+            files: evaluator.imports.count(),
+            literals: evaluator.unit.literals.mark(),
+            evaluator: Some(evaluator),
+        }
+    }
+}
+
+/// Compiles files of a batch. To be used with a stack for it: see [`on_stack`].
+pub struct Worker<'w, 'b> {
+    entries: &'b [Entry],
+    /// How many files were read when the literals were marked.
+    files: usize,
+    literals: Mark,
+    /// Not here while somebody has the result.
+    evaluator: Option<Evaluator<'w>>,
+}
+
+impl<'w> Worker<'w, '_> {
+    /// Compiles a file, by its number. Give the result back to compile the next.
+    pub fn compile(&mut self, number: usize) -> Compiled<'w> {
+        let evaluator = self.evaluator.take();
+        let mut evaluator = evaluator.expect("the result before was given back");
+        let root = match &self.entries[number] {
+            Ok((file, body)) => evaluator.compile(*file, *body),
+            Err(mistakes) => {
+                evaluator.unit.diagnostics.clone_from(mistakes);
+                None
+            }
         };
+        Compiled { evaluator, root }
     }
-    let order = evaluator.new_order(None);
-    let home = Home { order, entry: None };
-    let root = evaluator.new_block(Parts::Many(Box::new([])), Ranking::Files, home);
-    let scope = evaluator.new_scope(Scope {
-        root,
-        file: key,
-        frame: None,
-        importer: None,
-    });
-    let block = &mut evaluator.blocks[root.0 as usize];
-    block.parts = Parts::One(Part::Body(body, scope));
-    block.owns_order = true;
-    let place = Span::at(evaluator.unit.sources.span(file).start);
-    let checked = evaluator.check_block(root, place);
-    if let Ok(size) = checked {
-        evaluator.check_size(size, place);
+
+    /// Takes a result back.
+    pub fn take_back(&mut self, compiled: Compiled<'w>) {
+        let mut evaluator = compiled.evaluator;
+        evaluator.reset();
+        // What was computed is not needed any more, unless a file came with it.
+        match evaluator.imports.count() == self.files {
+            true => evaluator.unit.literals.reset(self.literals),
+            false => {
+                self.files = evaluator.imports.count();
+                self.literals = evaluator.unit.literals.mark();
+            }
+        }
+        self.evaluator = Some(evaluator);
     }
-    let is_good = !evaluator.unit.has_errors();
-    Compiled {
-        evaluator,
-        root: is_good.then_some(root),
+}
+
+impl Evaluator<'_> {
+    /// Reads the file that a compilation starts with.
+    fn read(&mut self, name: &str) -> Evaluated<(FileKey, BodyId)> {
+        if let Some(known) = self.imports.get(name) {
+            return Ok(known);
+        }
+        match self.unit.load(self.world, name) {
+            Ok(file) => self.parse_file(name, file),
+            Err(diagnostic) => self.stop(*diagnostic),
+        }
+    }
+
+    /// Evaluates a file; none if something is wrong.
+    fn compile(&mut self, file: FileKey, body: BodyId) -> Option<BlockId> {
+        let order = self.new_order(None);
+        let home = Home { order, entry: None };
+        let root = self.new_block(Parts::Many(Box::new([])), Ranking::Files, home);
+        let scope = self.new_scope(Scope {
+            root,
+            file,
+            frame: None,
+            importer: None,
+        });
+        let block = &mut self.blocks[root.0 as usize];
+        block.parts = Parts::One(Part::Body(body, scope));
+        block.owns_order = true;
+        self.report_mistakes(file).ok()?;
+        let place = Span::at(self.tree.body(body).span.start);
+        self.blocks[root.0 as usize].extent = Extent::Measuring;
+        if let Ok(size) = self.check_block(root, place) {
+            self.check_size(size, place);
+        }
+        (!self.unit.has_errors()).then_some(root)
     }
 }
 
@@ -119,12 +227,21 @@ impl Evaluator<'_> {
         self.options.show_private || !self.is_private(entry)
     }
 
+    /// An entry of a block that is built, if it is part of the output.
+    pub(crate) fn visible_entry(&self, block: BlockId, name: Symbol) -> Option<EntryId> {
+        let entry = match &self.block(block).index {
+            Some(index) => index.get(&name).copied(),
+            None => {
+                let mut slots = self.slots_of(block).iter().copied();
+                slots.find(|&entry| self.entry(entry).name == name)
+            }
+        };
+        entry.filter(|&entry| self.options.show_private || !self.is_private(entry))
+    }
+
     /// Computes everything in a block, and tells how large it is. What is wrong with one resource does not
-    /// hide what is wrong with another.
+    /// hide what is wrong with another; nothing is looked at twice.
     fn check_block(&mut self, block: BlockId, place: Span) -> Evaluated<Size> {
-        if let Some(size) = self.block(block).size {
-            return Ok(size);
-        }
         self.build(block, place)?;
         let mut size = Size { bytes: 2, depth: 1 };
         let mut outcome = Ok(());
@@ -146,17 +263,12 @@ impl Evaluator<'_> {
                 }
             };
             match checked {
-                Ok(inner) => {
-                    size.bytes = size.bytes.saturating_add(inner.bytes + name + 4);
-                    size.depth = size.depth.max(inner.depth.saturating_add(1));
-                }
+                Ok(inner) => size.add(inner, name + 4),
                 Err(Stop) => outcome = Err(Stop),
             }
         }
         outcome?;
-        let block = &mut self.blocks[block.0 as usize];
-        block.size = Some(size);
-        block.shows_all = shows_all;
+        self.blocks[block.0 as usize].shows_all = shows_all;
         Ok(size)
     }
 
@@ -174,20 +286,46 @@ impl Evaluator<'_> {
     fn check(&mut self, datum: Datum, entry: EntryId, place: Span) -> Evaluated<Size> {
         match datum.form {
             Form::Scalar(_) | Form::Literals(_) => {
-                Ok(self.leaf_size(datum).expect("it has no parts"))
+                return Ok(self.leaf_size(datum).expect("it has no parts"));
             }
-            Form::Undefined => {
-                if self.options.show_private && self.is_private(entry) {
-                    return Ok(Size { bytes: 4, depth: 1 });
-                }
-                self.undefined(entry)
+            Form::Undefined if self.may_be_undefined(entry) => {
+                return Ok(Size { bytes: 4, depth: 1 });
             }
-            Form::List(list) => {
-                self.deeper(place, |evaluator| evaluator.check_list(list, entry, place))
-            }
-            Form::Block(block) => {
-                self.deeper(place, |evaluator| evaluator.check_block(block, place))
-            }
+            Form::Undefined => return self.undefined(entry),
+            Form::List(_) | Form::Block(_) => {}
+        }
+        match *self.extent(datum) {
+            Extent::Known(size) => return Ok(size),
+            Extent::Wrong => return Err(Stop),
+            Extent::Measuring => return self.part_of_itself(entry),
+            Extent::Unknown => {}
+        }
+        *self.extent(datum) = Extent::Measuring;
+        let checked = self.deeper(place, |evaluator| match datum.form {
+            Form::List(list) => evaluator.check_list(list, entry, place),
+            Form::Block(block) => evaluator.check_block(block, place),
+            _ => unreachable!("it is a list or a block"),
+        });
+        *self.extent(datum) = match checked {
+            // What a private resource may leave open, another that has the same list may not.
+            Ok(_) if self.may_be_undefined(entry) => Extent::Unknown,
+            Ok(size) => Extent::Known(size),
+            Err(Stop) => Extent::Wrong,
+        };
+        checked
+    }
+
+    /// Whether nobody would miss the value, if nobody wanted to see what is private.
+    fn may_be_undefined(&self, entry: EntryId) -> bool {
+        self.options.show_private && self.is_private(entry)
+    }
+
+    /// What is known of how large a list or a block is.
+    fn extent(&mut self, datum: Datum) -> &mut Extent {
+        match datum.form {
+            Form::List(list) => &mut self.lists[list.0 as usize].extent,
+            Form::Block(block) => &mut self.blocks[block.0 as usize].extent,
+            _ => unreachable!("it is a list or a block"),
         }
     }
 
@@ -196,18 +334,40 @@ impl Evaluator<'_> {
         let count = self.lists[list.0 as usize].states.len();
         let mut outcome = Ok(());
         for index in 0..count {
-            let checked = self
-                .element(list, index, place)
-                .and_then(|datum| self.check(datum, entry, place));
-            match checked {
-                Ok(inner) => {
-                    size.bytes = size.bytes.saturating_add(inner.bytes + 1);
-                    size.depth = size.depth.max(inner.depth.saturating_add(1));
+            let checked = match self.element(list, index, place) {
+                Ok(datum) if datum.is_undefined() && !self.may_be_undefined(entry) => {
+                    self.undefined_element(list, index, entry)
                 }
+                Ok(datum) => self.check(datum, entry, place),
+                Err(Stop) => Err(Stop),
+            };
+            match checked {
+                Ok(inner) => size.add(inner, 1),
                 Err(Stop) => outcome = Err(Stop),
             }
         }
         outcome.map(|()| size)
+    }
+
+    fn undefined_element<T>(&mut self, list: ListId, index: usize, entry: EntryId) -> Evaluated<T> {
+        let place = match self.lists[list.0 as usize].elements {
+            Elements::Written(written, _) => self.span(self.tree.list(written)[index]),
+            Elements::Made(_) => self.place(entry),
+        };
+        let message = format!("an element of `{}` has no value", self.path(entry));
+        let help = "give it one, or leave it out";
+        self.stop(Diagnostic::error(UNDEFINED, message).at(place).help(help))
+    }
+
+    /// A block or a list whose output would have no end.
+    fn part_of_itself<T>(&mut self, entry: EntryId) -> Evaluated<T> {
+        let message = format!("`{}` would be a part of itself", self.path(entry));
+        let help = "refer to the resources that are needed, not to the block around";
+        self.stop(
+            Diagnostic::error(CYCLE, message)
+                .at(self.place(entry))
+                .help(help),
+        )
     }
 
     /// A resource that nobody gave a value (§3.2).
@@ -345,7 +505,15 @@ enum Open {
     List(ListId, usize),
 }
 
-fn known(state: State) -> Datum {
+impl Size {
+    /// Adds something inside of it, and what is written around that.
+    fn add(&mut self, inner: Size, around: u64) {
+        self.bytes = self.bytes.saturating_add(inner.bytes + around);
+        self.depth = self.depth.max(inner.depth.saturating_add(1));
+    }
+}
+
+pub(crate) fn known(state: State) -> Datum {
     match state {
         State::Done(datum) => datum,
         // All of the output was computed before it is sent; explanations show what is known.

@@ -162,10 +162,24 @@ pub struct Block {
     pub slots: (u32, u32),
     /// By name, for a large block that somebody looked into.
     pub index: Option<Box<FxHashMap<Symbol, EntryId>>>,
-    /// About how large and deep its output is, once all of it was computed.
-    pub size: Option<Size>,
     /// Whether all of its entries are known to be part of the output.
     pub shows_all: bool,
+    /// How large its output is.
+    pub extent: Extent,
+}
+
+/// What is known of how large an output is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Extent {
+    /// Nothing yet.
+    #[default]
+    Unknown,
+    /// It is being measured: whoever meets it again is part of it.
+    Measuring,
+    /// About so large and deep.
+    Known(Size),
+    /// Something in it is wrong, and was reported.
+    Wrong,
 }
 
 /// What a block is made of.
@@ -290,6 +304,8 @@ pub struct List {
     pub home: Home,
     /// What its elements come to.
     pub states: Vec<State>,
+    /// How large its output is.
+    pub extent: Extent,
 }
 
 /// Where the elements of a list come from.

@@ -9,15 +9,15 @@ use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::explanation::Role;
 use hence_model::source::Span;
 use hence_model::symbol::Symbol;
-use hence_model::unit::{TOO_DEEP, Unit};
+use hence_model::unit::{Limits, TOO_DEEP, Unit};
 use hence_model::work;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::compile::Options;
+use crate::compile::{DEEPEST, Options};
 use crate::datum::{
-    Block, BlockId, Contribution, Datum, Elements, Entry, EntryId, FileKey, Form, Frame, FrameId,
-    Home, List, ListId, Order, OrderId, Part, Parts, Ranking, Says, Scope, ScopeId, Source, Stage,
-    State,
+    Block, BlockId, Contribution, Datum, Elements, Entry, EntryId, Extent, FileKey, Form, Frame,
+    FrameId, Home, List, ListId, Order, OrderId, Part, Parts, Ranking, Says, Scope, ScopeId,
+    Source, Stage, State,
 };
 use crate::expand::Expansion;
 use crate::imports::Imports;
@@ -66,10 +66,14 @@ pub struct Evaluator<'w> {
     pub(crate) expansions: FxHashMap<BlockId, Expansion>,
     /// The scopes of files that were imported inline, by block.
     pub(crate) imported: FxHashMap<(BlockId, FileKey), ScopeId>,
-    /// For each name, the block that was last built with it and the place there.
-    pub(crate) stamps: Vec<(BlockId, u32)>,
+    /// For each name, the number of the last block that was built with it, and the place there.
+    pub(crate) stamps: Vec<(u32, u32)>,
+    /// How many blocks were built.
+    pub(crate) built: u32,
     /// Where the slots end that each part of the block that is being built brought; empty between blocks.
     pub(crate) ends: Vec<u32>,
+    /// The files whose mistakes were reported.
+    pub(crate) reported: FxHashSet<FileKey>,
     /// What is being computed, and the reference that asked for it.
     running: Vec<(Running, Span)>,
     depth: u32,
@@ -85,7 +89,7 @@ pub struct Evaluator<'w> {
 
 /// Something that is being computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Running {
+pub(crate) enum Running {
     Entry(EntryId),
     Element(ListId, usize),
     Argument(FrameId, usize),
@@ -93,9 +97,13 @@ enum Running {
 
 impl<'w> Evaluator<'w> {
     /// An evaluator that has read nothing yet.
-    pub fn new(unit: Unit, world: &'w dyn World, options: Options) -> Self {
+    pub fn new(world: &'w dyn World, options: Options) -> Self {
+        let limits = Limits {
+            depth: options.limits.depth.min(DEEPEST),
+            ..options.limits
+        };
         Self {
-            unit,
+            unit: Unit::with_limits(limits),
             tree: Tree::default(),
             world,
             options,
@@ -111,7 +119,9 @@ impl<'w> Evaluator<'w> {
             expansions: FxHashMap::default(),
             imported: FxHashMap::default(),
             stamps: Vec::new(),
+            built: 0,
             ends: Vec::new(),
+            reported: FxHashSet::default(),
             running: Vec::new(),
             depth: 0,
             quiet: false,
@@ -119,6 +129,34 @@ impl<'w> Evaluator<'w> {
             reasons: None,
             steps: Vec::new(),
         }
+    }
+
+    /// Another evaluator that has read the same files.
+    pub(crate) fn fork(&self) -> Self {
+        Self {
+            unit: self.unit.clone(),
+            tree: self.tree.clone(),
+            imports: self.imports.clone(),
+            ..Self::new(self.world, self.options.clone())
+        }
+    }
+
+    /// Forgets all values, and keeps the files that were read.
+    pub(crate) fn reset(&mut self) {
+        self.unit.diagnostics.clear();
+        self.blocks.clear();
+        self.entries.clear();
+        self.slots.clear();
+        self.contributions.clear();
+        self.lists.clear();
+        self.scopes.clear();
+        self.frames.clear();
+        self.orders.truncate(1);
+        self.expansions.clear();
+        self.imported.clear();
+        self.calls.clear();
+        self.reported.clear();
+        self.steps.clear();
     }
 
     /// Reports trouble, unless it was reported when the value was first computed.
@@ -286,8 +324,13 @@ impl<'w> Evaluator<'w> {
         };
         let definition = self.tree.definition(statement);
         let datum = literal(self.tree.expression(definition.value).kind)?;
-        let is_decisive = definition.operator == Mutation::Assign && !datum.is_undefined();
-        (is_only || is_decisive).then_some(datum)
+        let counts = match definition.operator {
+            Mutation::Assign => is_only || !datum.is_undefined(),
+            Mutation::Merge => is_only,
+            // The function must exist, even where it has nothing to do.
+            Mutation::Function(_) => false,
+        };
+        counts.then_some(datum)
     }
 
     fn compute(&mut self, entry: EntryId, asked: Span) -> Evaluated {
@@ -298,10 +341,11 @@ impl<'w> Evaluator<'w> {
         let computed = self.within(Running::Entry(entry), asked, |evaluator| {
             evaluator.resolve(entry)
         });
-        self.entries[entry.0 as usize].state = match computed {
-            Ok(datum) => State::Done(datum),
-            Err(Stop) => State::Failed,
-        };
+        // An inline statement may have needed it meanwhile: see `suspend`.
+        if let State::Done(datum) = self.entry(entry).state {
+            return Ok(datum);
+        }
+        self.entries[entry.0 as usize].state = state(computed);
         if self.options.trace && !self.quiet {
             self.note(entry, computed);
         }
@@ -319,6 +363,46 @@ impl<'w> Evaluator<'w> {
         let computed = compute(self);
         self.running.pop();
         computed
+    }
+
+    /// Forgets for a while that anything is being computed. Whoever waits for a block to be built waits for
+    /// one name in it; an inline statement of the block may need the same value without waiting for itself,
+    /// as it reads what is defined so far. So it does not matter who asks first.
+    pub(crate) fn suspend(&mut self) -> Vec<Running> {
+        let running: Vec<Running> = self.running.iter().map(|one| one.0).collect();
+        let is_running = |&one: &Running| matches!(self.state_of(one), State::Running);
+        let mut suspended: Vec<Running> = running.into_iter().filter(is_running).collect();
+        suspended.dedup();
+        for &one in &suspended {
+            *self.state_of_mut(one) = State::Fresh;
+        }
+        suspended
+    }
+
+    /// Goes on with what was suspended, and is not known by now.
+    pub(crate) fn resume(&mut self, suspended: &[Running]) {
+        for &one in suspended {
+            let state = self.state_of_mut(one);
+            if let State::Fresh = state {
+                *state = State::Running;
+            }
+        }
+    }
+
+    fn state_of(&self, running: Running) -> State {
+        match running {
+            Running::Entry(entry) => self.entry(entry).state,
+            Running::Element(list, index) => self.lists[list.0 as usize].states[index],
+            Running::Argument(frame, number) => self.frames[frame.0 as usize].states[number],
+        }
+    }
+
+    fn state_of_mut(&mut self, running: Running) -> &mut State {
+        match running {
+            Running::Entry(entry) => &mut self.entries[entry.0 as usize].state,
+            Running::Element(list, index) => &mut self.lists[list.0 as usize].states[index],
+            Running::Argument(frame, number) => &mut self.frames[frame.0 as usize].states[number],
+        }
     }
 
     /// Goes a level deeper, if that is allowed.
@@ -399,6 +483,7 @@ impl<'w> Evaluator<'w> {
                 elements: Elements::Written(list, scope),
                 home,
                 states: vec![State::Fresh; list.len()],
+                extent: Extent::Unknown,
             })),
             Kind::Block(body) => {
                 let parts = Parts::One(Part::Body(body, scope));
@@ -497,6 +582,9 @@ impl<'w> Evaluator<'w> {
                 let computed = self.within(running, span, |evaluator| {
                     evaluator.evaluate(argument, outer, home)
                 });
+                if let State::Done(datum) = self.frames[frame].states[number] {
+                    return Ok(datum);
+                }
                 self.frames[frame].states[number] = state(computed);
                 computed
             }
@@ -705,6 +793,7 @@ impl<'w> Evaluator<'w> {
             elements,
             home,
             states,
+            ..
         } = &self.lists[list.0 as usize];
         let (elements, home) = (*elements, *home);
         match states[index] {
@@ -721,6 +810,9 @@ impl<'w> Evaluator<'w> {
                 let computed = self.within(running, asked, |evaluator| {
                     evaluator.evaluate(element, scope, home)
                 });
+                if let State::Done(datum) = self.lists[list.0 as usize].states[index] {
+                    return Ok(datum);
+                }
                 self.lists[list.0 as usize].states[index] = state(computed);
                 computed
             }
@@ -850,7 +942,7 @@ impl<'w> Evaluator<'w> {
             stage: Stage::Unbuilt,
             slots: (0, 0),
             index: None,
-            size: None,
+            extent: Extent::Unknown,
             shows_all: false,
         });
         BlockId(self.blocks.len() as u32 - 1)

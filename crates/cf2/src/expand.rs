@@ -10,6 +10,7 @@ use hence_model::source::Span;
 use hence_model::symbol::Symbol;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::compile::Lint;
 use crate::datum::{
     BlockId, Contribution, Entry, EntryId, FileKey, Form, Home, Part, Parts, Ranking, Says,
     ScopeId, Source, Stage, State,
@@ -39,6 +40,8 @@ pub(crate) struct Expansion {
     pub missing: Vec<(Symbol, Diagnostic)>,
     /// The files that were imported.
     imported: FxHashSet<FileKey>,
+    /// Those of them that are not ranked yet, and who imports them where.
+    unranked: Vec<(FileKey, ScopeId, Span)>,
 }
 
 impl Expansion {
@@ -134,7 +137,10 @@ impl Evaluator<'_> {
             Part::Block(..) => false,
         };
         if parts.as_slice().iter().any(is_inline) {
-            return self.expand(block, parts, asked);
+            let suspended = self.suspend();
+            let expanded = self.expand(block, parts, asked);
+            self.resume(&suspended);
+            return expanded;
         }
         // Building one block forgets which names another has: those that are parts come first.
         for part in parts.as_slice() {
@@ -143,7 +149,8 @@ impl Evaluator<'_> {
             }
         }
         let count = self.unit.symbols.count();
-        self.stamps.resize(count, (BlockId(u32::MAX), 0));
+        self.stamps.resize(count, (0, 0));
+        self.built += 1;
         let start = self.slots.len() as u32;
         let ranking = self.block(block).ranking;
         let mut ends = std::mem::take(&mut self.ends);
@@ -198,7 +205,7 @@ impl Evaluator<'_> {
         first: impl Fn(u32, EntryId) -> Contribution,
     ) {
         let (stamped, slot) = self.stamps[name.index()];
-        if stamped == block {
+        if stamped == self.built {
             let known = self.slots[slot as usize];
             let known = match self.entry(known).block == block {
                 true => known,
@@ -209,7 +216,7 @@ impl Evaluator<'_> {
             self.slots[slot as usize] = known;
             return;
         }
-        self.stamps[name.index()] = (block, self.slots.len() as u32);
+        self.stamps[name.index()] = (self.built, self.slots.len() as u32);
         let entry = self.first(block, name, says);
         self.slots.push(entry);
     }
@@ -234,8 +241,10 @@ impl Evaluator<'_> {
 
     /// Adds to what is said about an entry.
     fn contribute(&mut self, known: EntryId, says: Contribution) {
-        if let (true, Says::One(first)) = (self.options.warn_duplicates, self.entry(known).says) {
-            self.warn_of_duplicate(first, says);
+        if let Says::One(first) = self.entry(known).says
+            && self.options.duplicates != Lint::Allow
+        {
+            self.mind_duplicate(first, says);
         }
         let next = self.contributions.len() as u32;
         let says = match self.entry(known).says {
@@ -253,7 +262,7 @@ impl Evaluator<'_> {
         self.entries[known.0 as usize].says = says;
     }
 
-    fn warn_of_duplicate(&mut self, first: Contribution, second: Contribution) {
+    fn mind_duplicate(&mut self, first: Contribution, second: Contribution) {
         let (Source::Statement(one), Source::Statement(other)) = (first.source, second.source)
         else {
             return;
@@ -268,7 +277,11 @@ impl Evaluator<'_> {
             return;
         }
         let message = format!("`{}` is defined twice in this file", self.name(one.name));
-        let diagnostic = Diagnostic::warning(DUPLICATE, message)
+        let diagnostic = match self.options.duplicates {
+            Lint::Deny => Diagnostic::error(DUPLICATE, message),
+            _ => Diagnostic::warning(DUPLICATE, message),
+        };
+        let diagnostic = diagnostic
             .at(self.name_span(other))
             .label(self.name_span(one), "the first definition");
         self.unit.report(diagnostic);
@@ -288,16 +301,26 @@ impl Evaluator<'_> {
         let mut round = 0..inlines.len();
         while !round.is_empty() {
             let mut brought = Vec::new();
-            for number in round {
-                let Inline {
-                    expression, scope, ..
-                } = inlines[number];
-                match self.inline(block, expression, scope) {
-                    Ok(Some(part)) => brought.push((number, part)),
-                    Ok(None) => {}
-                    Err(Stop) => outcome = Err(Stop),
+            // Imports first: which file beats which is known before any condition reads what they define.
+            let is_import = |&number: &usize| {
+                let inline = self.tree.expression(inlines[number].expression);
+                matches!(inline.kind, Kind::Import(..))
+            };
+            let (imports, others): (Vec<usize>, Vec<usize>) = round.partition(is_import);
+            for numbers in [imports, others] {
+                for number in numbers {
+                    let Inline {
+                        expression, scope, ..
+                    } = inlines[number];
+                    match self.inline(block, expression, scope) {
+                        Ok(Some(part)) => brought.push((number, part)),
+                        Ok(None) => {}
+                        Err(Stop) => outcome = Err(Stop),
+                    }
                 }
+                outcome = outcome.and(self.rank_imports(block));
             }
+            brought.sort_by_key(|one| one.0);
             let next = inlines.len();
             for (number, part) in brought {
                 let mut pieces = Vec::new();
@@ -309,11 +332,8 @@ impl Evaluator<'_> {
             round = next..inlines.len();
         }
         let expansion = self.expansions.remove(&block).expect("it was put there");
-        for (name, diagnostic) in expansion.missing {
-            // If it is defined in the end, that was reported as a conflict.
-            if !expansion.index.contains_key(&name) {
-                let _: Evaluated<()> = self.stop(diagnostic);
-            }
+        for (_, diagnostic) in expansion.missing {
+            let _: Evaluated<()> = self.stop(diagnostic);
         }
         outcome?;
         self.order_slots(block, &pieces, &inlines, &expansion.defined);
@@ -396,6 +416,8 @@ impl Evaluator<'_> {
         says: Contribution,
     ) -> Evaluated<u32> {
         if let Some(&read) = expansion.reads.get(&name) {
+            // It is not missing: this is the trouble.
+            expansion.missing.retain(|one| one.0 != name);
             return self.conflict(name, says, read);
         }
         let next = expansion.defined.len() as u32;
@@ -498,25 +520,9 @@ impl Evaluator<'_> {
     ) -> Evaluated<Option<Part>> {
         let span = self.span(id);
         let (file, body) = self.import(id, scope, home)?;
-        let importer = self.scope(scope).file;
-        let mut order = self.block(block).home.order;
-        if self.beats(order, file, importer) {
-            return self.import_cycle(file, scope, span);
-        }
         let expansion = self.expansions.get_mut(&block).expect("it is there");
+        expansion.unranked.push((file, scope, span));
         let is_first = expansion.imported.insert(file);
-        // What a file imports into this block it beats here, and nowhere else.
-        if !self.block(block).owns_order {
-            order = self.new_order(Some(order));
-            let block = &mut self.blocks[block.0 as usize];
-            block.home.order = order;
-            block.owns_order = true;
-        }
-        let importers = &mut self.orders[order.0 as usize].importers;
-        let importers = importers.entry(file).or_default();
-        if !importers.contains(&importer) {
-            importers.push(importer);
-        }
         // The same file twice in one block is the same as once.
         if !is_first {
             return Ok(None);
@@ -524,6 +530,34 @@ impl Evaluator<'_> {
         let scope = self.imported_scope(block, file, scope, span);
         self.imported.insert((block, file), scope);
         Ok(Some(Part::Body(body, scope)))
+    }
+
+    /// Takes note of who beats the files that were imported. What was evaluated at the same time has not seen
+    /// it, so that it does not matter which was evaluated first.
+    fn rank_imports(&mut self, block: BlockId) -> Evaluated<()> {
+        let expansion = self.expansions.get_mut(&block).expect("it is there");
+        let mut outcome = Ok(());
+        for (file, scope, span) in std::mem::take(&mut expansion.unranked) {
+            let importer = self.scope(scope).file;
+            let mut order = self.block(block).home.order;
+            if self.beats(order, file, importer) {
+                outcome = self.import_cycle(file, scope, span);
+                continue;
+            }
+            // What a file imports into this block it beats here, and nowhere else.
+            if !self.block(block).owns_order {
+                order = self.new_order(Some(order));
+                let block = &mut self.blocks[block.0 as usize];
+                block.home.order = order;
+                block.owns_order = true;
+            }
+            let importers = &mut self.orders[order.0 as usize].importers;
+            let importers = importers.entry(file).or_default();
+            if !importers.contains(&importer) {
+                importers.push(importer);
+            }
+        }
+        outcome
     }
 
     /// Brings the entries of a block into the order of the text, inline statements in their places.

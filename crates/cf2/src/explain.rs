@@ -152,6 +152,9 @@ impl Explainer<'_, '_> {
             subject = found;
         }
         let text = taken.joined('.');
+        if let Form::Block(block) = self.datum(subject).form {
+            nodes.push((Node::Names(block), true));
+        }
         let mut depends = self.evaluator.dependences(nodes);
         let expression = self.subject(subject, &text);
         let value = expression.value.clone();
@@ -433,13 +436,26 @@ impl Explainer<'_, '_> {
                     operands,
                 })
             }
-            Ruling::Chained { by, .. } => {
-                let What::Expression(id) = by.what else {
-                    unreachable!("a chain is an expression");
-                };
-                Ok(self.expression(id, by.scope, home, path))
-            }
+            Ruling::Chained { by, below, .. } => self.chained(&by, below, home, path),
         }
+    }
+
+    /// How a statement with several mutations came to its value.
+    fn chained(
+        &mut self,
+        by: &Candidate,
+        below: Vec<Candidate>,
+        home: Home,
+        path: &str,
+    ) -> Evaluated<Expression> {
+        let What::Expression(id) = by.what else {
+            unreachable!("a chain is an expression");
+        };
+        let Kind::Chain(links) = self.evaluator.tree.expression(id).kind else {
+            unreachable!("a chain has links");
+        };
+        let links = self.evaluator.tree.chain(links).to_vec();
+        self.chain(id, &links, by.scope, home, path, below)
     }
 
     /// What definitions of lower priority bring to a function: one operand for each that counts.
@@ -469,7 +485,9 @@ impl Explainer<'_, '_> {
                 let first = by[0].clone();
                 operands.push(self.candidate(&first, home));
             }
-            Ruling::Chained { by, .. } => operands.push(self.candidate(&by, home)),
+            Ruling::Chained { by, below, .. } => {
+                operands.push(self.chained(&by, below, home, path)?);
+            }
         }
         Ok(operands)
     }
@@ -732,7 +750,7 @@ impl Explainer<'_, '_> {
             }
             Kind::Chain(links) => {
                 let links = self.evaluator.tree.chain(links).to_vec();
-                self.chain(id, &links, scope, home, path)?
+                self.chain(id, &links, scope, home, path, Vec::new())?
             }
         })
     }
@@ -757,6 +775,7 @@ impl Explainer<'_, '_> {
         crate::operators::is_logical(operator) && bool == crate::operators::decides(operator)
     }
 
+    /// Each link applies to what those before it come to, the first to what is below.
     fn chain(
         &mut self,
         id: ExpressionId,
@@ -764,39 +783,61 @@ impl Explainer<'_, '_> {
         scope: ScopeId,
         home: Home,
         path: &str,
+        below: Vec<Candidate>,
     ) -> Evaluated<Expression> {
-        let span = self.evaluator.span(id);
+        let whole = self.evaluator.span(id);
         for &(operator, link) in links.iter().rev() {
             let operator = self.operator(operator);
             let span = self.evaluator.span(link);
             self.step(StepKind::Mutation(operator), span, path);
         }
-        // The last link that replaces or combines decides what the value is made of.
-        let mut operands = Vec::new();
-        let mut function = None;
-        for &(operator, link) in links {
-            match operator {
-                Mutation::Assign => {
-                    operands = vec![self.expression(link, scope, home, "")];
-                    function = None;
-                }
-                Mutation::Function(name) => {
-                    operands.push(self.expression(link, scope, home, ""));
-                    function = Some(self.evaluator.name(name).to_owned());
-                }
-                Mutation::Merge => {}
+        let mut result = match below.is_empty() {
+            true => None,
+            false => {
+                let datum = self.evaluator.combine(below.clone(), home)?;
+                let mut operands = self.below(below, home, path)?;
+                let expression = match (operands.len(), datum.is_undefined()) {
+                    (_, true) => None,
+                    (1, _) => operands.pop(),
+                    _ => Some(self.leaf(datum, whole)),
+                };
+                expression.map(|expression| (expression, datum))
             }
+        };
+        for &(operator, link) in links {
+            let span = self.evaluator.span(link);
+            let datum = self.evaluated(link, scope, home);
+            if datum.is_undefined() {
+                continue;
+            }
+            result = Some(match (operator, result) {
+                (Mutation::Assign, _) | (_, None) => {
+                    (self.expression(link, scope, home, ""), datum)
+                }
+                (Mutation::Merge, Some(_)) => {
+                    let datum = self.known(home, id, scope);
+                    (self.leaf(datum, whole), datum)
+                }
+                (Mutation::Function(name), Some((before, known))) => {
+                    let operand = self.expression(link, scope, home, "");
+                    let given = vec![(datum, span)];
+                    let below = Some((known, span));
+                    let datum = self.evaluator.mutate_values(name, given, below, span)?;
+                    let operator = self.evaluator.name(name).to_owned();
+                    let expression = Expression {
+                        operator: Some(operator.into()),
+                        value: self.shown(datum),
+                        span: whole,
+                        operands: vec![operand, before],
+                    };
+                    (expression, datum)
+                }
+            });
         }
-        let datum = self.known(home, id, scope);
-        Ok(match function {
-            Some(name) => Expression {
-                operator: Some(name.into()),
-                value: self.shown(datum),
-                span,
-                operands,
-            },
-            None => self.leaf(datum, span),
-        })
+        match result {
+            Some((expression, _)) => Ok(expression),
+            None => Ok(self.leaf(Datum::UNDEFINED, whole)),
+        }
     }
 
     fn link(&mut self, span: Span, path: &str) {
@@ -841,6 +882,7 @@ impl Evaluator<'_> {
     pub(crate) fn has_secret(&self, datum: Datum) -> bool {
         let mut pending = vec![datum];
         let mut seen = rustc_hash::FxHashSet::default();
+        let mut seen_lists = rustc_hash::FxHashSet::default();
         while let Some(datum) = pending.pop() {
             if datum.secret {
                 return true;
@@ -854,7 +896,7 @@ impl Evaluator<'_> {
                     let slots = self.slots_of(block).iter();
                     pending.extend(slots.filter_map(|&entry| state(self.entry(entry).state)));
                 }
-                Form::List(list) => {
+                Form::List(list) if seen_lists.insert(list) => {
                     let states = self.lists[list.0 as usize].states.iter();
                     pending.extend(states.filter_map(|&one| state(one)));
                 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use hence_model::cell::{Cell, Content};
 use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::explanation::Role;
-use hence_model::function::{self, Arguments, Failure, Function, Passing, Types};
+use hence_model::function::{self, Arguments, Failure, Passing, Types};
 use hence_model::source::{Location, Span};
 use hence_model::symbol::Symbol;
 use hence_model::value::{List as ValueList, Map, Value};
 
 use crate::datum::{
-    Contribution, Datum, Elements, EntryId, Form, Home, List, Parts, Ranking, Says, ScopeId,
-    Source, Stage, State,
+    Contribution, Datum, Elements, EntryId, Extent, Form, Home, List, Parts, Ranking, Says,
+    ScopeId, Source, Stage, State,
 };
 use crate::evaluate::{Evaluated, Evaluator, Selected, Stop, TYPE, UNDEFINED, form, literal_datum};
 use crate::lexer::is_name;
@@ -20,6 +20,7 @@ use crate::mutate::Candidate;
 use crate::operators::{self, Number};
 use crate::syntax::{ExpressionId, Expressions, Kind};
 use crate::text;
+use crate::world::Custom;
 
 /// There is no such function.
 pub const UNKNOWN_FUNCTION: Code = Code::new("cf2.unknown-function");
@@ -45,6 +46,17 @@ const PARTS: usize = 1 << 20;
 /// Whether that is a standard function.
 pub fn is_standard(name: &str) -> bool {
     STANDARD.contains(&name)
+}
+
+/// What to say to too many arguments, or too few.
+pub(crate) fn wrong_count(function: &str, expected: usize, given: usize) -> String {
+    let arguments = match expected {
+        0 => "no argument".to_owned(),
+        1 => "one argument".to_owned(),
+        expected => format!("{expected} arguments"),
+    };
+    let are = if given == 1 { "is" } else { "are" };
+    format!("`{function}` takes {arguments}, and here {are} {given}")
 }
 
 /// What is not shown.
@@ -149,13 +161,7 @@ impl Evaluator<'_> {
         if given == expected {
             return Ok(());
         }
-        let arguments = match expected {
-            0 => "no argument".to_owned(),
-            1 => "one argument".to_owned(),
-            expected => format!("{expected} arguments"),
-        };
-        let are = if given == 1 { "is" } else { "are" };
-        let message = format!("`{function}` takes {arguments}, and here {are} {given}");
+        let message = wrong_count(function, expected, given);
         self.stop(Diagnostic::error(ARGUMENTS, message).at(span))
     }
 
@@ -310,7 +316,7 @@ impl Evaluator<'_> {
         let mutation = match text.as_str() {
             "max" | "min" | "sum" => Some(function::Mutation::Commutative),
             standard if is_standard(standard) => None,
-            _ => self.custom(name, span)?.mutation(),
+            _ => self.custom(name, span)?.get().mutation(),
         };
         match mutation {
             Some(mutation) => Ok(mutation),
@@ -348,7 +354,7 @@ impl Evaluator<'_> {
         if !rest.is_empty() {
             given.push(Given::Below(rest));
         }
-        self.run(&*function, name, given, span, home, Use::Mutation(count))
+        self.run(&function, name, given, span, home, Use::Mutation(count))
     }
 
     /// Combines values that are known.
@@ -375,16 +381,30 @@ impl Evaluator<'_> {
             order: crate::datum::OrderId(0),
             entry: None,
         };
-        self.run(&*function, name, given, span, home, Use::Mutation(count))
+        self.run(&function, name, given, span, home, Use::Mutation(count))
     }
 
     /// A function that a user wrote.
-    fn custom(&mut self, name: Symbol, span: Span) -> Evaluated<Arc<dyn Function>> {
+    fn custom(&mut self, name: Symbol, span: Span) -> Evaluated<Function> {
         let text = self.name(name).to_owned();
         match self.world.function(&text) {
-            Some(Ok(function)) => Ok(function),
+            Some(Ok(custom)) => {
+                let Err(faults) = &custom.function else {
+                    return Ok(Function(custom));
+                };
+                for fault in faults {
+                    let mut diagnostic = Diagnostic::error(BROKEN_FUNCTION, fault.message.clone());
+                    diagnostic.help.extend(fault.help.clone());
+                    let diagnostic = match self.place_in_function(&custom, fault.place) {
+                        Some(place) => diagnostic.at(place).label(span, "it is used here"),
+                        None => diagnostic.at(span),
+                    };
+                    let _: Evaluated<()> = self.stop(diagnostic);
+                }
+                Err(Stop)
+            }
             Some(Err(trouble)) => {
-                let message = format!("the function `{text}` cannot be used: {trouble}");
+                let message = format!("the function `{text}` cannot be read: {trouble}");
                 self.stop(Diagnostic::error(BROKEN_FUNCTION, message).at(span))
             }
             None => {
@@ -406,6 +426,21 @@ impl Evaluator<'_> {
         }
     }
 
+    /// A place in the text of a function, which becomes a source for it.
+    fn place_in_function(&mut self, custom: &Custom, place: (u32, u32)) -> Option<Span> {
+        let sources = &mut self.unit.sources;
+        let file = match sources.named(&custom.path) {
+            Some(file) => file,
+            None => sources.add(&custom.path, &custom.text).ok()?,
+        };
+        let (line, column) = place;
+        let at = match sources.offset(file, line, column) {
+            Some(at) => at,
+            None => sources.line(file, line)?.end,
+        };
+        Some(sources.character(at))
+    }
+
     fn call_custom(
         &mut self,
         id: ExpressionId,
@@ -417,10 +452,10 @@ impl Evaluator<'_> {
         let span = self.span(id);
         let function = self.custom(name, span)?;
         let text = self.name(name).to_owned();
-        let count = function.parameters().len();
+        let count = function.get().parameters().len();
         self.expect_arguments(&text, count, arguments.len(), span)?;
         let mut given = Vec::with_capacity(count);
-        for (parameter, &argument) in function.parameters().iter().zip(arguments) {
+        for (parameter, &argument) in function.get().parameters().iter().zip(arguments) {
             if parameter.passing == Passing::Unevaluated {
                 given.push(Given::Unevaluated(argument, scope, parameter.types));
                 continue;
@@ -430,7 +465,7 @@ impl Evaluator<'_> {
             given.push(Given::Datum(datum, self.span(argument)));
         }
         self.calls.insert(id, (scope, home));
-        self.run(&*function, name, given, span, home, Use::Call(id))
+        self.run(&function, name, given, span, home, Use::Call(id))
     }
 
     fn check_type(
@@ -462,7 +497,7 @@ impl Evaluator<'_> {
     /// Runs a function that a user wrote.
     fn run(
         &mut self,
-        function: &dyn Function,
+        function: &Function,
         name: Symbol,
         given: Vec<Given>,
         span: Span,
@@ -477,8 +512,8 @@ impl Evaluator<'_> {
             secret: false,
         };
         let result = match use_ {
-            Use::Call(_) => function.call(&mut arguments),
-            Use::Mutation(highest) => function.mutate(&mut arguments, highest),
+            Use::Call(_) => function.get().call(&mut arguments),
+            Use::Mutation(highest) => function.get().mutate(&mut arguments, highest),
         };
         let secret = arguments.secret;
         let text = self.name(name).to_owned();
@@ -506,15 +541,15 @@ impl Evaluator<'_> {
             }
             Err(Failure::Broken { message, place }) => {
                 let message = if secret { SECRET } else { &message };
-                let message = match place {
-                    Some((line, column)) => {
-                        format!(
-                            "`{text}` broke at line {line}, column {column} of its text: {message}"
-                        )
+                let message = format!("`{text}` went wrong: {message}");
+                let diagnostic = Diagnostic::error(BROKEN_FUNCTION, message);
+                let place = place.and_then(|place| self.place_in_function(&function.0, place));
+                match place {
+                    Some(place) => {
+                        return self.stop(diagnostic.at(place).label(span, "it is used here"));
                     }
-                    None => format!("`{text}` broke: {message}"),
-                };
-                Diagnostic::error(BROKEN_FUNCTION, message)
+                    None => diagnostic,
+                }
             }
         };
         self.stop(diagnostic.at(span))
@@ -610,6 +645,7 @@ impl Evaluator<'_> {
                     elements: Elements::Made(origin),
                     home,
                     states,
+                    extent: Extent::Unknown,
                 })
             }
             Value::Map(map) => {
@@ -666,6 +702,16 @@ fn same(one: &Value, other: &Value) -> bool {
             one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
         }
         (one, other) => one == other,
+    }
+}
+
+/// A function that a user wrote, and that can be used.
+struct Function(Arc<Custom>);
+
+impl Function {
+    fn get(&self) -> &dyn function::Function {
+        let function = self.0.function.as_ref();
+        &**function.ok().expect("one that cannot be used is refused")
     }
 }
 

@@ -3,7 +3,7 @@
 //! A file is read and parsed once, however often and under however many names it is imported. A database of
 //! secrets becomes the statements that it stands for, and so do facts.
 
-use hence_model::cell::Content;
+use hence_model::cell::{Cell, Content};
 use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::explanation::Role;
 use hence_model::source::{FileId, ReadError, Span};
@@ -11,7 +11,7 @@ use hence_model::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::datum::{BlockId, FileKey, Form, Home, Part, Parts, Ranking, Scope, ScopeId};
-use crate::evaluate::{Evaluated, Evaluator, TYPE};
+use crate::evaluate::{Evaluated, Evaluator, Stop, TYPE};
 use crate::operators;
 use crate::parser::parse;
 use crate::syntax::{BodyId, Definition, ExpressionId, Kind, Mutation, Statement};
@@ -51,6 +51,10 @@ struct Imported {
     signed: Option<FileId>,
     /// Who signed it, once that was checked.
     signers: Option<Vec<String>>,
+    /// What is wrong with its text.
+    mistakes: Vec<Diagnostic>,
+    /// The number of its first expression: those of a file stand together.
+    first_expression: usize,
 }
 
 impl Imports {
@@ -63,8 +67,15 @@ impl Imports {
             body,
             signed: None,
             signers: None,
+            mistakes: Vec::new(),
+            first_expression: usize::MAX,
         });
         key
+    }
+
+    /// How many files there are.
+    pub fn count(&self) -> usize {
+        self.files.len()
     }
 
     /// A file that was read already.
@@ -134,7 +145,9 @@ impl Evaluator<'_> {
                 return self.stop(Diagnostic::error(TYPE, message).at(span));
             }
         };
-        let found = self.locate(&text, scope, span, datum.secret)?;
+        let importer = self.scope(scope).file;
+        let found = self.locate(&text, importer, span, datum.secret)?;
+        self.report_mistakes(found.0)?;
         let mut importer = Some(scope);
         while let Some(around) = importer {
             let around = self.scope(around);
@@ -175,11 +188,51 @@ impl Evaluator<'_> {
         self.stop(diagnostic)
     }
 
+    /// Says what is wrong with the text of a file, once in a compilation.
+    pub(crate) fn report_mistakes(&mut self, file: FileKey) -> Evaluated<()> {
+        let mistakes = &self.imports.files[file.0 as usize].mistakes;
+        if !mistakes.iter().any(Diagnostic::is_error) {
+            return Ok(());
+        }
+        if !self.quiet && self.reported.insert(file) {
+            for mistake in mistakes.clone() {
+                self.unit.report(mistake);
+            }
+        }
+        Err(Stop)
+    }
+
+    /// Reads the files that imports name by a literal, and those that they import, from the file with that
+    /// number on. If one is not there, those who import it will say so.
+    pub(crate) fn read_ahead(&mut self, first: usize) {
+        let was_quiet = std::mem::replace(&mut self.quiet, true);
+        let mut number = first;
+        while number < self.imports.files.len() {
+            let start = self.imports.files[number].first_expression;
+            let end = match self.imports.files.get(number + 1) {
+                Some(next) if next.first_expression != usize::MAX => next.first_expression,
+                _ => self.tree.count(),
+            };
+            if start < end {
+                let names: Vec<Cell> = self.tree.literal_imports(start..end).collect();
+                for cell in names {
+                    let name = operators::text(cell, &self.unit);
+                    if !name.ends_with(".kdbx") && name != FACTS {
+                        let importer = FileKey(number as u32);
+                        let _ = self.locate_file(&name, importer, Span::at(0), &[".cf2"]);
+                    }
+                }
+            }
+            number += 1;
+        }
+        self.quiet = was_quiet;
+    }
+
     /// Searches a file in the places of §3.9, and reads it if nobody has yet.
     fn locate(
         &mut self,
         name: &str,
-        scope: ScopeId,
+        importer: FileKey,
         span: Span,
         secret: bool,
     ) -> Evaluated<(FileKey, BodyId)> {
@@ -191,36 +244,15 @@ impl Evaluator<'_> {
                 None => self.read_facts(&path, span),
             };
         }
-        let places = match self.places(name, scope) {
-            Ok(places) => places,
-            Err(message) => {
-                return self.stop(Diagnostic::error(IMPORT_NAME, message).at(span));
-            }
-        };
         let has_extension = name.ends_with(".cf2") || name.ends_with(".kdbx");
         let extensions: &[&str] = match has_extension {
             true => &[""],
             false => &[".cf2", ".kdbx"],
         };
-        for place in &places {
-            for extension in extensions {
-                let path = format!("{place}{extension}");
-                if let Some(found) = self.imports.get(&path) {
-                    return Ok(found);
-                }
-                if self.imports.absent.contains(&path) {
-                    continue;
-                }
-                let read = match path.ends_with(".kdbx") {
-                    true => self.read_database(&path, span)?,
-                    false => self.read_file(&path, span)?,
-                };
-                match read {
-                    Some(found) => return Ok(found),
-                    None => self.imports.absent.insert(path),
-                };
-            }
-        }
+        let places = match self.locate_file(name, importer, span, extensions)? {
+            Ok(found) => return Ok(found),
+            Err(places) => places,
+        };
         let shown = if secret { "‹secret›" } else { name };
         let mut diagnostic =
             Diagnostic::error(IMPORT_MISSING, format!("there is no file `{shown}`")).at(span);
@@ -240,8 +272,44 @@ impl Evaluator<'_> {
         self.stop(diagnostic)
     }
 
+    /// A file that is there, or the places in which it is not.
+    fn locate_file(
+        &mut self,
+        name: &str,
+        importer: FileKey,
+        span: Span,
+        extensions: &[&str],
+    ) -> Evaluated<Result<(FileKey, BodyId), Vec<String>>> {
+        let places = match self.places(name, importer) {
+            Ok(places) => places,
+            Err(message) => {
+                return self.stop(Diagnostic::error(IMPORT_NAME, message).at(span));
+            }
+        };
+        for place in &places {
+            for extension in extensions {
+                let path = format!("{place}{extension}");
+                if let Some(found) = self.imports.get(&path) {
+                    return Ok(Ok(found));
+                }
+                if self.imports.absent.contains(&path) {
+                    continue;
+                }
+                let read = match path.ends_with(".kdbx") {
+                    true => self.read_database(&path, span)?,
+                    false => self.read_file(&path, span)?,
+                };
+                match read {
+                    Some(found) => return Ok(Ok(found)),
+                    None => self.imports.absent.insert(path),
+                };
+            }
+        }
+        Ok(Err(places))
+    }
+
     /// The paths, without extensions, that a name may stand for.
-    fn places(&self, name: &str, scope: ScopeId) -> Result<Vec<String>, String> {
+    fn places(&self, name: &str, importer: FileKey) -> Result<Vec<String>, String> {
         if name.is_empty() {
             return Err("the name of a file cannot be empty".to_owned());
         }
@@ -278,7 +346,7 @@ impl Evaluator<'_> {
                 found => format!("{}/{path}", found.trim_end_matches('/')),
             }]);
         }
-        let importing = &self.imports.files[self.scope(scope).file.0 as usize].path;
+        let importing = &self.imports.files[importer.0 as usize].path;
         let beside = importing
             .rsplit_once('/')
             .map_or("", |split| match split.0 {
@@ -299,7 +367,7 @@ impl Evaluator<'_> {
     fn read_file(&mut self, path: &str, span: Span) -> Evaluated<Option<(FileKey, BodyId)>> {
         let files: &dyn crate::world::World = self.world;
         match self.unit.sources.load(files, path) {
-            Ok(file) => Ok(Some(self.parse_import(path, file)?)),
+            Ok(file) => Ok(Some(self.parse_file(path, file)?)),
             Err(ReadError::Missing | ReadError::Directory) => Ok(None),
             Err(error) => {
                 let diagnostic = self.unit.unreadable(path, error);
@@ -308,7 +376,8 @@ impl Evaluator<'_> {
         }
     }
 
-    fn parse_import(&mut self, path: &str, file: FileId) -> Evaluated<(FileKey, BodyId)> {
+    /// Parses a file that was read. What is wrong with it is said when somebody wants it.
+    pub(crate) fn parse_file(&mut self, path: &str, file: FileId) -> Evaluated<(FileKey, BodyId)> {
         let text = self.unit.sources.slice(self.unit.sources.span(file));
         let mut file_to_parse = file;
         let mut signed = None;
@@ -332,13 +401,15 @@ impl Evaluator<'_> {
                 }
             }
         }
-        let before = self.unit.has_errors();
+        let before = std::mem::take(&mut self.unit.diagnostics);
+        let first_expression = self.tree.count();
         let body = parse(&mut self.unit, &mut self.tree, file_to_parse);
+        let mistakes = std::mem::replace(&mut self.unit.diagnostics, before);
         let key = self.imports.add(path, body);
-        self.imports.files[key.0 as usize].signed = signed;
-        if !before && self.unit.has_errors() {
-            return Err(crate::evaluate::Stop);
-        }
+        let imported = &mut self.imports.files[key.0 as usize];
+        imported.signed = signed;
+        imported.mistakes = mistakes;
+        imported.first_expression = first_expression;
         Ok((key, body))
     }
 

@@ -352,7 +352,11 @@ fn stray(character: &str, span: Span) -> Diagnostic {
         ";" => "statements are separated by newlines or commas",
         _ => "text with such characters must stand in quotes: 'text'",
     };
-    let message = format!("`{}` means nothing here", character.escape_debug());
+    let shown = match character.chars().any(char::is_control) {
+        true => character.escape_debug().to_string(),
+        false => character.to_owned(),
+    };
+    let message = format!("`{shown}` means nothing here");
     Diagnostic::error(STRAY_CHARACTER, message)
         .at(span)
         .help(help)

@@ -70,10 +70,11 @@ pub(crate) enum Ruling {
         below: Vec<Candidate>,
         undefined: Vec<Candidate>,
     },
-    /// One statement with several mutations.
+    /// One statement with several mutations, the first of which may apply to what those below come to.
     Chained {
         by: Candidate,
         datum: Datum,
+        below: Vec<Candidate>,
         ignored: Vec<Candidate>,
         undefined: Vec<Candidate>,
     },
@@ -246,11 +247,15 @@ impl Evaluator<'_> {
                     remaining = rest;
                     continue;
                 }
-                let ignored = if is_closed { rest } else { Vec::new() };
+                let (ignored, below) = match is_closed {
+                    true => (rest, Vec::new()),
+                    false => (Vec::new(), rest),
+                };
                 let by = only.clone();
                 return Ok(Ruling::Chained {
                     by,
                     datum,
+                    below,
                     ignored,
                     undefined,
                 });
@@ -594,10 +599,21 @@ impl Evaluator<'_> {
                     .help("definitions of one resource in one file must have the same value: keep one of them"),
             );
         }
+        let is_block = |one: &Candidate| match one.what {
+            What::Implicit(_) => true,
+            What::Expression(id) => matches!(self.tree.expression(id).kind, Kind::Block(_)),
+            What::Entry(_) => false,
+        };
+        let combined = match highest.iter().all(is_block) {
+            true => format!("or merge them, in the imported files: `{name} ~> {{ … }}`"),
+            false => {
+                format!("or let a function combine them, in the imported files: `{name} ~(max)> …`")
+            }
+        };
         self.stop(
             diagnostic
                 .help(format!("say which value it is to be, in the importing file: `{name} => …`"))
-                .help(format!("or let a function combine them, in the imported files: `{name} ~(max)> …`"))
+                .help(combined)
                 .help(format!("or give each a private name of its own in the imported files, and choose: `{name} => $Block.Own{name}`"))
                 .help("or compute it from those, with a conditional in the importing file"),
         )

@@ -4,7 +4,7 @@
 //! statements and elements, except where what follows can only continue what stands before: `then`, `else`,
 //! an infix operator, a mutation. Inside a list a line that begins with `-` begins an element.
 
-use hence_model::cell::{Cell, Content, Item};
+use hence_model::cell::{Cell, Item};
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::{FileId, Span};
 use hence_model::symbol::Symbol;
@@ -12,7 +12,7 @@ use hence_model::unit::{TOO_DEEP, Unit};
 use rustc_hash::FxHashMap;
 
 use crate::functions;
-use crate::lexer::{COMPARISON, Keyword, Lexeme, Lexer, Operator, Token};
+use crate::lexer::{COMPARISON, Keyword, Lexeme, Lexer, Operator, STRAY_CHARACTER, Token};
 use crate::syntax::{
     BodyId, Definition, Expression, ExpressionId, Kind, Macro, MacroId, Mutation, Statement, Tree,
 };
@@ -49,6 +49,8 @@ pub fn parse_part(unit: &mut Unit, tree: &mut Tree, file: FileId, span: Span) ->
         parameters: Vec::new(),
         in_list: false,
         depth: 0,
+        lost: false,
+        recovering: false,
         statements: Vec::new(),
         expressions: Vec::new(),
     };
@@ -77,6 +79,10 @@ struct Parser<'p> {
     /// Whether a newline separates elements here.
     in_list: bool,
     depth: u32,
+    /// Whether the end of the text came too early, and was reported.
+    lost: bool,
+    /// Whether the rest of a statement with a mistake is skipped.
+    recovering: bool,
     /// The statements of all open blocks, and the expressions of all open lists.
     statements: Vec<Statement>,
     expressions: Vec<ExpressionId>,
@@ -88,7 +94,10 @@ impl Parser<'_> {
         let Unit { sources, .. } = &*self.unit;
         let mut trouble = None;
         let next = self.lexer.next(sources.text(), &mut |d| trouble = Some(d));
-        if let Some(trouble) = trouble {
+        // One mistake of a statement is enough, unless another one swallows the rest of the file.
+        if let Some(trouble) = trouble
+            && !(self.recovering && trouble.code == STRAY_CHARACTER)
+        {
             self.unit.report(trouble);
         }
         self.next = next;
@@ -155,6 +164,7 @@ impl Parser<'_> {
                 token: Token::Invalid,
                 ..self.next
             };
+            self.lost = true;
         }
         Err(Wrong)
     }
@@ -169,23 +179,30 @@ impl Parser<'_> {
                 break;
             }
             if self.next.token == Token::End {
-                let message = "this block has no end";
-                self.unit.report(
-                    Diagnostic::error(SYNTAX, message)
-                        .label(Span::new(start, start + 1), "it begins here")
-                        .help("end it with `}`"),
-                );
+                self.unclosed(start);
                 break;
             }
+            let start = self.next.span;
             let read = self.statement().and_then(|()| self.end_of_statement(close));
             if read.is_err() {
-                self.recover(close);
+                self.recover(close, start);
             }
         }
         let end = self.next.span.end;
         self.in_list = was_in_list;
         let span = Span::new(start, end);
         self.tree.take_body(&mut self.statements, mark, span)
+    }
+
+    /// Reports the innermost block that has no end; those around it are open because of it.
+    fn unclosed(&mut self, start: u32) {
+        if !std::mem::replace(&mut self.lost, true) {
+            self.unit.report(
+                Diagnostic::error(SYNTAX, "this block has no end")
+                    .label(Span::new(start, start + 1), "it begins here")
+                    .help("end it with `}`"),
+            );
+        }
     }
 
     fn end_of_statement(&mut self, close: Token) -> Parsed<()> {
@@ -203,16 +220,22 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips to the beginning of another statement.
-    fn recover(&mut self, close: Token) {
+    /// Skips to the beginning of another statement than that at `start`.
+    fn recover(&mut self, close: Token, start: Span) {
+        self.recovering = true;
+        self.skip(close, start);
+        self.recovering = false;
+    }
+
+    fn skip(&mut self, close: Token, start: Span) {
         let mut open = 0usize;
-        // The token that is wrong may itself begin a line.
-        let mut first = true;
         loop {
             match self.next.token {
                 Token::End => return,
                 token if open == 0 && token == close => return,
-                Token::Word | Token::Keyword(_) if open == 0 && self.next.starts_line && !first => {
+                Token::Word | Token::Keyword(_)
+                    if open == 0 && self.next.starts_line && self.next.span != start =>
+                {
                     return;
                 }
                 Token::OpenBrace | Token::OpenBracket | Token::OpenParenthesis => open += 1,
@@ -221,7 +244,6 @@ impl Parser<'_> {
                 }
                 _ => {}
             }
-            first = false;
             self.advance();
         }
     }
@@ -405,20 +427,15 @@ impl Parser<'_> {
             parameters.push(parameter);
         }
         self.expect(Token::Equals, "`=` and what the macro stands for")?;
-        let count = parameters.len();
         let outer = std::mem::replace(&mut self.parameters, parameters);
         let value = self.expression();
-        self.parameters = outer;
+        let names = std::mem::replace(&mut self.parameters, outer);
         let value = value?;
         if let Some(trouble) = self.unusable_name(name, span) {
             self.unit.report(trouble);
             return Ok(());
         }
-        let definition = Macro {
-            span,
-            parameters: count,
-            value,
-        };
+        let definition = Macro { span, names, value };
         let id = self.tree.add_macro(self.file, name, definition);
         self.macros.insert(name, id);
         Ok(())
@@ -510,12 +527,26 @@ impl Parser<'_> {
         let mut of = of;
         while self.next.token == Token::Dot && !self.next.starts_line {
             self.advance();
-            let by = self.value()?;
+            let by = self.selector()?;
             let start = self.tree.expression(of).span.start;
             let span = Span::new(start, self.last.end);
             of = self.tree.add(Kind::Select(of, by), span);
         }
         Ok(of)
+    }
+
+    /// A value, or a name: unlike a bare literal, a name may begin with `_`.
+    fn selector(&mut self) -> Parsed<ExpressionId> {
+        let word = self.next.span;
+        if self.next.token != Token::Word || !self.unit.sources.slice(word).starts_with('_') {
+            return self.value();
+        }
+        self.advance();
+        if self.is_call() {
+            return self.call(word);
+        }
+        let cell = self.unit.literals.text(word);
+        Ok(self.tree.add(Kind::Literal(cell), word))
     }
 
     fn value(&mut self) -> Parsed<ExpressionId> {
@@ -533,7 +564,6 @@ impl Parser<'_> {
                             .at(start)
                             .help("put it in quotes"),
                     );
-                    return Err(Wrong);
                 }
                 let cell = self.unit.literals.text(start);
                 Ok(self.tree.add(Kind::Literal(cell), start))
@@ -582,10 +612,8 @@ impl Parser<'_> {
                 Ok(inner)
             }
             Token::OpenBrace => {
-                self.deeper()?;
                 self.advance();
                 let body = self.body(start.start, Token::CloseBrace);
-                self.depth -= 1;
                 if !self.take(Token::CloseBrace) {
                     return Err(Wrong);
                 }
@@ -637,7 +665,8 @@ impl Parser<'_> {
                     .at(whole)
                     .help(format!("as text, write '{text}'")),
             );
-            return Err(Wrong);
+            self.advance();
+            return Ok(self.tree.add(Kind::Undefined, whole));
         }
         let span = Span::new(sign.map_or(digits.start, |sign| sign.start), digits.end);
         let Unit {
@@ -655,7 +684,7 @@ impl Parser<'_> {
                     .at(span)
                     .help("whole numbers go from -2^63 to 2^63-1; as text, put it in quotes"),
             );
-            return Err(Wrong);
+            return Ok(self.tree.add(Kind::Undefined, span));
         };
         Ok(self.tree.add(Kind::Literal(cell), span))
     }
@@ -722,18 +751,17 @@ impl Parser<'_> {
         let Some(&id) = self.macros.get(&name) else {
             return Ok(self.tree.add(Kind::Call(name, list), span));
         };
-        let expected = self.tree.macro_(id).parameters;
+        let expected = self.tree.macro_(id).names.len();
         if expected != arguments.len() {
             let text = self.unit.sources.slice(word);
-            let given = arguments.len();
-            let message = format!("`{text}` takes {expected} arguments, and here are {given}");
+            let message = functions::wrong_count(text, expected, arguments.len());
             let defined = self.tree.macro_(id).span;
             self.unit.report(
                 Diagnostic::error(functions::ARGUMENTS, message)
                     .at(span)
                     .label(defined, "it is defined here"),
             );
-            return Err(Wrong);
+            return Ok(self.tree.add(Kind::Undefined, span));
         }
         Ok(self.tree.add(Kind::Macro(id, list), span))
     }
@@ -759,7 +787,7 @@ impl Parser<'_> {
                 );
                 self.unit
                     .report(Diagnostic::error(functions::ARGUMENTS, message).at(span));
-                return Err(Wrong);
+                Kind::Undefined
             }
         };
         Ok(self.tree.add(kind, span))
@@ -800,12 +828,4 @@ fn literals(tree: &Tree, list: &[ExpressionId]) -> Option<Vec<Item>> {
         _ => None,
     };
     list.iter().map(item).collect()
-}
-
-/// Whether a cell is a number.
-pub fn is_number(cell: Cell, unit: &Unit) -> bool {
-    matches!(
-        cell.content(&unit.literals),
-        Content::Integer(_) | Content::Float(_)
-    )
 }

@@ -16,6 +16,8 @@ pub struct Cf2<W: Write> {
     out: Output<W>,
     /// The blocks and lists that are open, outermost first.
     open: Vec<Open>,
+    /// How many of them are blocks, but for the configuration itself.
+    levels: usize,
 }
 
 struct Open {
@@ -38,17 +40,13 @@ impl<W: Write> Cf2<W> {
         Self {
             out: Output::new(writer),
             open: Vec::new(),
+            levels: 0,
         }
     }
 
     /// Ends the last line, and tells how the writing went.
     pub fn finish(self) -> io::Result<W> {
         self.out.finish()
-    }
-
-    /// How many blocks are open, but for the configuration itself.
-    fn levels(&self) -> usize {
-        self.open.len().saturating_sub(1)
     }
 
     fn separate(&mut self) {
@@ -70,7 +68,10 @@ impl<W: Write> Cf2<W> {
         };
         match kind {
             Container::Configuration => {}
-            Container::Block => self.out.byte(b'{'),
+            Container::Block => {
+                self.levels += 1;
+                self.out.byte(b'{');
+            }
             Container::List => self.out.byte(b'['),
         }
         self.open.push(Open {
@@ -81,11 +82,14 @@ impl<W: Write> Cf2<W> {
 
     fn end(&mut self) {
         let closed = self.open.pop().expect("an end follows its start");
+        if closed.kind == Container::Block {
+            self.levels -= 1;
+        }
         match (closed.kind, closed.filled) {
             (Container::Configuration, true) => self.out.byte(b'\n'),
             (Container::Configuration, false) => {}
             (Container::Block, true) => {
-                self.out.line(self.levels());
+                self.out.line(self.levels);
                 self.out.byte(b'}');
             }
             (Container::Block, false) => self.out.byte(b'}'),
@@ -101,7 +105,7 @@ impl<W: Write> Sink for Cf2<W> {
             Event::ListStart => self.start(Container::List),
             Event::MapEnd | Event::ListEnd => self.end(),
             Event::Key(key) => {
-                let levels = self.levels();
+                let levels = self.levels;
                 let open = self.open.last_mut().expect("a key is in a block");
                 let is_first = !std::mem::replace(&mut open.filled, true);
                 if open.kind == Container::Block || !is_first {
@@ -127,8 +131,13 @@ fn print_scalar<W: Write>(out: &mut Output<W>, scalar: Event<'_>) {
         Event::Null => out.byte(b'?'),
         Event::Bool(bool) => out.text(if bool { "true" } else { "false" }),
         Event::Integer(integer) => out.integer(integer),
-        // Never with an exponent: the grammar has none.
-        Event::Float(float) => out.text(&float.to_string()),
+        // Never with an exponent: the grammar has none. A whole one has a point, so that it is no integer.
+        Event::Float(float) => {
+            out.text(&float.to_string());
+            if float.fract() == 0.0 {
+                out.text(".0");
+            }
+        }
         Event::Text(text) | Event::Reference(text) if is_bare(text) => out.text(text),
         Event::Text(text) | Event::Reference(text) => quote(out, text),
         _ => unreachable!("a container is no scalar"),

@@ -33,6 +33,8 @@ pub(crate) enum Node {
     Argument(ScopeId, usize, Home),
     /// That a block has a name, or has not.
     Presence(BlockId, Symbol),
+    /// Which names a block has.
+    Names(BlockId),
 }
 
 /// A node, to remember that it was visited.
@@ -42,6 +44,7 @@ enum Key {
     Element(ListId, usize),
     Argument(u32, usize),
     Presence(BlockId, Symbol),
+    Names(BlockId),
 }
 
 /// One thing that a value is computed from.
@@ -159,11 +162,12 @@ fn opening(span: Span) -> Span {
     Span::new(span.start, span.start + 1)
 }
 
-/// A name in a block, whose inline statements are looked at.
+/// A name in a block, or all of them: its inline statements are looked at.
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     block: BlockId,
-    name: Symbol,
+    /// None if all names are asked for.
+    name: Option<Symbol>,
     home: Home,
     /// The files that nothing they beat can change.
     winners: &'a [FileKey],
@@ -193,7 +197,8 @@ impl Evaluator<'_> {
                 let (argument, outer) = self.argument_of(scope, number);
                 self.evaluate(argument, outer, home).map(drop)
             }
-            Node::Presence(block, name) => self.presence(block, name),
+            Node::Presence(block, name) => self.presence(block, Some(name)),
+            Node::Names(block) => self.presence(block, None),
         };
         let reasons = self.reasons.take().unwrap_or_default();
         self.quiet = was_quiet;
@@ -220,10 +225,10 @@ impl Evaluator<'_> {
     }
 
     /// What decides whether a block has a name, and what defines it: inline statements that could.
-    fn presence(&mut self, block: BlockId, name: Symbol) -> Evaluated<()> {
+    fn presence(&mut self, block: BlockId, name: Option<Symbol>) -> Evaluated<()> {
         let parts = self.block(block).parts.clone();
         let home = self.block(block).home;
-        let winners = self.winners(block, name);
+        let winners = name.map_or_else(Vec::new, |name| self.winners(block, name));
         let asked = Asked {
             block,
             name,
@@ -233,10 +238,17 @@ impl Evaluator<'_> {
         for part in parts.as_slice() {
             match *part {
                 Part::Body(body, scope) => self.body_presence(body, scope, asked)?,
-                Part::Block(inner, _) => self.because_node(Node::Presence(inner, name)),
+                Part::Block(inner, _) => self.because_presence(inner, name),
             }
         }
         Ok(())
+    }
+
+    fn because_presence(&mut self, block: BlockId, name: Option<Symbol>) {
+        self.because_node(match name {
+            Some(name) => Node::Presence(block, name),
+            None => Node::Names(block),
+        });
     }
 
     /// The files whose assignment is the value of a name: nothing that they beat can change it.
@@ -326,7 +338,7 @@ impl Evaluator<'_> {
             _ => {
                 let datum = self.deciding(|evaluator| evaluator.evaluate(id, scope, home))?;
                 if let Form::Block(inner) = datum.form {
-                    self.because_node(Node::Presence(inner, name));
+                    self.because_presence(inner, name);
                 }
                 Ok(())
             }
@@ -334,14 +346,14 @@ impl Evaluator<'_> {
     }
 
     /// Whether an inline statement could define a name, if it were evaluated in another way.
-    fn could_define(&self, id: ExpressionId, name: Symbol) -> bool {
+    fn could_define(&self, id: ExpressionId, name: Option<Symbol>) -> bool {
         self.expression_could_define(id, name, &mut FxHashSet::default())
     }
 
     fn expression_could_define(
         &self,
         id: ExpressionId,
-        name: Symbol,
+        name: Option<Symbol>,
         seen: &mut FxHashSet<BodyId>,
     ) -> bool {
         match self.tree.expression(id).kind {
@@ -363,13 +375,18 @@ impl Evaluator<'_> {
         }
     }
 
-    fn body_could_define(&self, body: BodyId, name: Symbol, seen: &mut FxHashSet<BodyId>) -> bool {
+    fn body_could_define(
+        &self,
+        body: BodyId,
+        name: Option<Symbol>,
+        seen: &mut FxHashSet<BodyId>,
+    ) -> bool {
         if !seen.insert(body) {
             return false;
         }
         let mut statements = self.tree.body(body).statements();
         statements.any(|statement| match self.tree.statement(statement) {
-            Statement::Define(definition) => definition.name == name,
+            Statement::Define(definition) => name.is_none_or(|name| definition.name == name),
             Statement::Inline(inline) => self.expression_could_define(inline, name, seen),
         })
     }
@@ -382,6 +399,7 @@ impl Node {
             Node::Element(list, index) => Key::Element(list, index),
             Node::Argument(scope, number, _) => Key::Argument(scope.0, number),
             Node::Presence(block, name) => Key::Presence(block, name),
+            Node::Names(block) => Key::Names(block),
         }
     }
 }
@@ -467,7 +485,7 @@ impl Evaluator<'_> {
                 }
             }
             Form::Block(block) => {
-                if all {
+                if all || self.is_touched(Node::Names(block), touched) {
                     name(path);
                 }
                 self.impact_block(block, all, touched, path, name);

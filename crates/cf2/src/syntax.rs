@@ -3,6 +3,8 @@
 //! Each file is parsed once, however often it is imported. Literals are values already, and a list of
 //! literals is one; `A.B => v` is the blocks that it stands for.
 
+use std::ops::Range;
+
 use hence_model::cell::Cell;
 use hence_model::source::{FileId, Span};
 use hence_model::symbol::Symbol;
@@ -180,8 +182,8 @@ impl Body {
 pub struct Macro {
     /// Where the name is.
     pub span: Span,
-    /// How many parameters it has.
-    pub parameters: usize,
+    /// The names of its parameters.
+    pub names: Vec<Symbol>,
     /// What it stands for.
     pub value: ExpressionId,
 }
@@ -221,6 +223,23 @@ impl Tree {
         }
     }
 
+    /// The literals that stand as the argument of an import, among some expressions.
+    pub fn literal_imports(&self, among: Range<usize>) -> impl Iterator<Item = Cell> {
+        let expressions = self.expressions[among].iter();
+        expressions.filter_map(|expression| match expression.kind {
+            Kind::Import(file, _) => match self.expression(file).kind {
+                Kind::Literal(cell) => Some(cell),
+                _ => None,
+            },
+            _ => None,
+        })
+    }
+
+    /// How many expressions there are.
+    pub fn count(&self) -> usize {
+        self.expressions.len()
+    }
+
     /// All definitions.
     pub fn definitions(&self) -> impl Iterator<Item = Definition> {
         self.statements
@@ -240,6 +259,11 @@ impl Tree {
     /// A macro.
     pub fn macro_(&self, id: MacroId) -> &Macro {
         &self.macros[id.0 as usize]
+    }
+
+    /// All macros, in the order of their definition.
+    pub fn macros(&self) -> impl Iterator<Item = MacroId> + use<> {
+        (0..self.macros.len() as u32).map(MacroId)
     }
 
     /// Where a macro of that name is defined in a file.

@@ -22,11 +22,32 @@ pub trait World: Files + Sync {
         None
     }
 
-    /// The function of that name, if a user wrote one; if it cannot be used, what is wrong.
-    fn function(&self, name: &str) -> Option<Result<Arc<dyn Function>, String>> {
+    /// The function of that name, if a user wrote one; if it cannot be read, why.
+    fn function(&self, name: &str) -> Option<Result<Arc<Custom>, String>> {
         let _ = name;
         None
     }
+}
+
+/// A function that a user wrote.
+pub struct Custom {
+    /// The file that it is written in.
+    pub path: String,
+    /// Its text.
+    pub text: String,
+    /// The function, or what is wrong with the text.
+    pub function: Result<Box<dyn Function>, Vec<Fault>>,
+}
+
+/// Something wrong with the text of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What.
+    pub message: String,
+    /// What to do.
+    pub help: Option<String>,
+    /// The line and column, from 1.
+    pub place: (u32, u32),
 }
 
 /// What a signature covers.

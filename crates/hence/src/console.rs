@@ -31,6 +31,23 @@ pub enum Colour {
     Never,
 }
 
+/// How diagnostics are worded.
+#[derive(Clone, Copy, Debug)]
+pub struct Wording {
+    form: Form,
+    colour: bool,
+}
+
+impl Wording {
+    /// The words for a diagnostic.
+    pub fn word(self, sources: &Sources, diagnostic: &Diagnostic) -> String {
+        match self.form {
+            Form::Text => render::text(sources, diagnostic, self.colour),
+            Form::Json => render::json(sources, diagnostic),
+        }
+    }
+}
+
 const CLEAR_LINE: &str = "\r\x1b[K";
 
 /// Data goes to standard output, words to standard error.
@@ -63,18 +80,26 @@ impl<'w> Console<'w> {
         &mut *self.world.stdout
     }
 
-    /// Shows what is wrong. Words that nobody can read any more are no trouble.
+    /// How diagnostics are worded here.
+    pub fn wording(&self) -> Wording {
+        Wording {
+            form: self.form,
+            colour: self.colour,
+        }
+    }
+
+    /// Shows what is wrong.
     pub fn show(&mut self, sources: &Sources, diagnostics: &[Diagnostic]) {
-        if !diagnostics.is_empty() {
-            self.end_progress();
-        }
+        let wording = self.wording();
         for diagnostic in diagnostics {
-            let words = match self.form {
-                Form::Text => render::text(sources, diagnostic, self.colour),
-                Form::Json => render::json(sources, diagnostic),
-            };
-            let _ = self.world.stderr.write_all(words.as_bytes());
+            self.words(&wording.word(sources, diagnostic));
         }
+    }
+
+    /// Shows words. That nobody can read them any more is no trouble.
+    pub fn words(&mut self, words: &str) {
+        self.end_progress();
+        let _ = self.world.stderr.write_all(words.as_bytes());
         let _ = self.world.stderr.flush();
     }
 
@@ -114,6 +139,11 @@ impl<'w> Console<'w> {
     /// The files of the world, of which at most `limit` bytes are read.
     pub fn disk(&self, limit: u64) -> Disk {
         Disk::new(self.world.directory.clone(), limit)
+    }
+
+    /// A variable of the environment.
+    pub fn variable(&self, name: &str) -> Option<String> {
+        (self.world.variable)(name)
     }
 
     /// A path that was given, as the process sees it.

@@ -30,6 +30,11 @@ impl Disk {
         }
     }
 
+    /// A path as the process sees it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.directory.join(name)
+    }
+
     /// Whose fault it is that there is no result: the system's, if it refused to read a source.
     pub fn blame(&self) -> Exit {
         match self.refused.load(Ordering::Relaxed) {
@@ -126,5 +131,3 @@ pub fn unwritable(name: &str, error: &io::Error) -> Stop {
         _ => Stop::Failed(Box::new(because(&error.to_string()))),
     }
 }
-
-impl hence_cf2::World for Disk {}

@@ -7,6 +7,8 @@ pub mod command;
 pub mod configuration;
 pub mod console;
 pub mod disk;
+pub mod gpg;
+pub mod outside;
 pub mod pages;
 pub mod places;
 pub mod render;
@@ -37,6 +39,8 @@ pub struct World {
     pub attended: bool,
     /// Whether words may be coloured.
     pub colour: bool,
+    /// The variables of the environment.
+    pub variable: fn(&str) -> Option<String>,
 }
 
 /// How it went.

@@ -28,6 +28,7 @@ fn world() -> World {
         attended: stderr.is_terminal(),
         colour: anstream::AutoStream::choice(&stderr) != anstream::ColorChoice::Never,
         stderr: Box::new(stderr),
+        variable: |name| std::env::var(name).ok(),
     }
 }
 

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hence::pages::PAGES;
+use hence_model::diagnostic::Diagnostic;
 use hence_model::source::{Files, ReadError};
-use hence_model::unit::Unit;
-use hence_smartfrog::{Compiled, Options, Semantics, compile};
+use hence_smartfrog::Semantics;
 
 #[test]
 fn every_code_has_a_page() {
@@ -85,58 +85,88 @@ fn the_examples_of_a_page_show_the_mistake_and_then_none() {
 }
 
 #[test]
-fn the_examples_of_the_language_compile() {
-    let page = fs::read_to_string(workspace().join("docs/smartfrog.md")).unwrap();
-    for example in examples(&page) {
-        let raised = raised_by(&example);
-        assert!(raised.is_empty(), "{raised:?} in {}", example.text);
+fn the_examples_of_the_languages_compile() {
+    for page in ["docs/smartfrog.md", "docs/cf2.md"] {
+        let text = fs::read_to_string(workspace().join(page)).unwrap();
+        for example in examples(&text) {
+            let raised = raised_by(&example);
+            assert!(raised.is_empty(), "{raised:?} in {page}: {}", example.text);
+        }
     }
 }
 
 struct Example {
-    semantics: Semantics,
+    language: Language,
     text: String,
 }
 
-/// The blocks of a page that are SmartFrog: ```` ```sf ````, and the semantics if it is not the core.
+enum Language {
+    SmartFrog(Semantics),
+    Cf2(hence_cf2::compile::Lint),
+}
+
+/// The blocks of a page that can be compiled: ```` ```sf ````, and the semantics if it is not the core;
+/// ```` ```cf2 ````, and `-Wdup` if that is asked for.
 fn examples(page: &str) -> Vec<Example> {
     let blocks = page.split("```").skip(1).step_by(2);
-    let smartfrog = blocks.filter_map(|block| block.strip_prefix("sf"));
-    smartfrog
-        .map(|block| {
-            let (semantics, text) = block.split_once('\n').expect("a block has lines");
-            let semantics = match semantics.trim() {
-                "" => Semantics::Core,
-                "forward" => Semantics::Forward,
-                "production" => Semantics::Production,
-                other => panic!("no such semantics: {other}"),
-            };
-            let text = text.to_owned();
-            Example { semantics, text }
-        })
-        .collect()
+    let example = |block: &str| {
+        let (words, text) = block.split_once('\n').expect("a block has lines");
+        let words: Vec<&str> = words.split_whitespace().collect();
+        let language = match words[..] {
+            ["sf"] => Language::SmartFrog(Semantics::Core),
+            ["sf", "forward"] => Language::SmartFrog(Semantics::Forward),
+            ["sf", "production"] => Language::SmartFrog(Semantics::Production),
+            ["cf2"] => Language::Cf2(hence_cf2::compile::Lint::Allow),
+            ["cf2", "-Wdup"] => Language::Cf2(hence_cf2::compile::Lint::Warn),
+            ["sf" | "cf2", ..] => panic!("nobody compiles {words:?}"),
+            _ => return None,
+        };
+        let text = text.to_owned();
+        Some(Example { language, text })
+    };
+    blocks.filter_map(example).collect()
 }
 
 /// The codes of what is wrong with an example.
 fn raised_by(example: &Example) -> Vec<&'static str> {
-    let mut unit = Unit::default();
-    let file = unit.sources.add("example.sf", &example.text).unwrap();
-    let options = Options {
-        semantics: example.semantics,
-        ..Options::default()
-    };
-    let compiled: Compiled = compile(unit, &NoFiles, file, &options);
-    let diagnostics = compiled.unit.diagnostics.iter();
-    diagnostics.map(|diagnostic| diagnostic.code.name).collect()
-}
-
-struct NoFiles;
-
-impl Files for NoFiles {
-    fn read(&self, _: &str, _: &mut String) -> Result<(), ReadError> {
-        Err(ReadError::Missing)
+    let codes = |diagnostics: &[Diagnostic]| diagnostics.iter().map(|one| one.code.name).collect();
+    match example.language {
+        Language::SmartFrog(semantics) => {
+            let options = hence_smartfrog::Options {
+                semantics,
+                ..Default::default()
+            };
+            let compiled: hence_smartfrog::Compiled =
+                hence_smartfrog::compile_file(example, Example::NAME, &options);
+            codes(&compiled.unit.diagnostics)
+        }
+        Language::Cf2(duplicates) => {
+            let options = hence_cf2::Options {
+                duplicates,
+                ..Default::default()
+            };
+            let compiled = hence_cf2::compile_file(example, Example::NAME, &options);
+            codes(&compiled.unit().diagnostics)
+        }
     }
 }
+
+impl Example {
+    /// The one file that there is.
+    const NAME: &str = "example";
+}
+
+impl Files for Example {
+    fn read(&self, name: &str, text: &mut String) -> Result<(), ReadError> {
+        if name != Example::NAME {
+            return Err(ReadError::Missing);
+        }
+        text.push_str(&self.text);
+        Ok(())
+    }
+}
+
+impl hence_cf2::World for Example {}
 
 /// The codes that the crates define, and their rules, found in the text of the crates.
 fn codes() -> Vec<(String, Option<String>)> {

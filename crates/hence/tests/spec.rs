@@ -1,6 +1,6 @@
 //! Runs the executable specification: the files below `spec/`.
 //!
-//!     spec/sf/<topic>/<sentence>.sf     a specification, and beside it what must come of it:
+//!     spec/sf/<topic>/<sentence>.sf     a specification (or spec/cf2/…/….cf2), and beside it what must come of it:
 //!         <sentence>.expect             the configuration as JSON
 //!         <sentence>.diagnostics        what is said about it
 //!         <sentence>.yaml, .native      the configuration in other formats, if its first lines ask
@@ -45,7 +45,7 @@ fn make_all(files: &[PathBuf]) -> BTreeMap<PathBuf, String> {
     let mut made = BTreeMap::new();
     for file in files {
         match extension(file) {
-            "sf" => specification(file, &mut made),
+            "sf" | "cf2" => specification(file, &mut made),
             "session" | "why" => drop(made.insert(file.clone(), session(file))),
             _ if is_expectation(file) => {}
             _ => panic!("nobody runs {}: move it to `parts/`", file.display()),
@@ -264,6 +264,7 @@ fn run(directory: &Path, words: &[&str]) -> Answer {
         stderr: writer(Stream::Words),
         attended: false,
         colour: false,
+        variable: |_| None,
     };
     let exit = hence::run(words.iter().map(OsString::from), &mut world);
     drop(world);

@@ -80,7 +80,7 @@ pub struct Item {
 }
 
 /// Literals that do not fit into a cell, and texts that are not written in a source as they are.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Literals {
     made: String,
     integers: Vec<i64>,
@@ -91,6 +91,18 @@ pub struct Literals {
     long: Vec<(u32, u32)>,
 }
 
+/// How much [`Literals`] kept at some time.
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    made: usize,
+    integers: usize,
+    floats: usize,
+    items: usize,
+    lists: usize,
+    long: usize,
+}
+
+#[derive(Clone)]
 struct ListRecord {
     items: Items,
     weight: u32,
@@ -272,6 +284,28 @@ impl Literals {
         let items = Items { start, len };
         self.lists.push(ListRecord { items, weight });
         Cell::new(tag::LIST, self.lists.len() as u32 - 1)
+    }
+
+    /// What is kept so far.
+    pub fn mark(&self) -> Mark {
+        Mark {
+            made: self.made.len(),
+            integers: self.integers.len(),
+            floats: self.floats.len(),
+            items: self.items.len(),
+            lists: self.lists.len(),
+            long: self.long.len(),
+        }
+    }
+
+    /// Forgets everything since a mark.
+    pub fn reset(&mut self, mark: Mark) {
+        self.made.truncate(mark.made);
+        self.integers.truncate(mark.integers);
+        self.floats.truncate(mark.floats);
+        self.items.truncate(mark.items);
+        self.lists.truncate(mark.lists);
+        self.long.truncate(mark.long);
     }
 
     /// The elements of a list.

@@ -31,12 +31,12 @@ impl Types {
     pub const ANYTYPE: Types = Types(Self::UNDEF.0 | Self::BLOCK.0 | Self::LIST.0 | Self::SCALAR.0);
 
     const NAMES: [(Types, &'static str); 6] = [
-        (Types::UNDEF, "undef"),
-        (Types::BLOCK, "block"),
-        (Types::LIST, "list"),
-        (Types::BOOL, "bool"),
-        (Types::NUMBER, "number"),
-        (Types::LITERAL, "literal"),
+        (Types::UNDEF, "nothing"),
+        (Types::BLOCK, "a block"),
+        (Types::LIST, "a list"),
+        (Types::BOOL, "a boolean"),
+        (Types::NUMBER, "a number"),
+        (Types::LITERAL, "text"),
     ];
 
     /// The type of a value.
@@ -167,7 +167,7 @@ mod tests {
     fn types_are_sets() {
         assert!(Types::SCALAR.contain(Types::of(&Value::Bool(true))));
         assert!(!Types::SCALAR.contain(Types::of(&Value::Null)));
-        assert_eq!((Types::NUMBER | Types::LIST).words(), "list or number");
+        assert_eq!((Types::NUMBER | Types::LIST).words(), "a list or a number");
         assert_eq!(Types::ANYTYPE.words(), "anything");
     }
 }

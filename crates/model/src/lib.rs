@@ -14,6 +14,7 @@ pub mod impact;
 pub mod order;
 pub mod path;
 pub mod print;
+pub mod random;
 pub mod replay;
 pub mod source;
 pub mod store;

@@ -3,9 +3,9 @@
 //! All files of a compilation stand one after another in a single buffer, so a place is one 32-bit
 //! offset and a piece of text is a slice. Lines and columns are counted only when somebody asks.
 
-use std::cell::OnceCell;
 use std::fmt;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// A stretch of source text, as offsets into the common buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -97,15 +97,17 @@ impl fmt::Display for ReadError {
     }
 }
 
+#[derive(Clone)]
 struct File {
     name: String,
     start: u32,
     end: u32,
     /// Offsets at which lines begin, made when first asked for.
-    lines: OnceCell<Vec<u32>>,
+    lines: OnceLock<Vec<u32>>,
 }
 
 /// The texts of one compilation.
+#[derive(Clone)]
 pub struct Sources {
     text: String,
     files: Vec<File>,
@@ -165,7 +167,7 @@ impl Sources {
             name: name.to_owned(),
             start: start as u32,
             end: end as u32,
-            lines: OnceCell::new(),
+            lines: OnceLock::new(),
         });
         FileId(self.files.len() as u32 - 1)
     }

@@ -42,6 +42,7 @@ impl Symbol {
 }
 
 /// All names of a compilation. A name that stands in a source is a slice of it.
+#[derive(Clone)]
 pub struct Symbols {
     names: Vec<Span>,
     /// Names that stand in no source; their spans have the top bit set.

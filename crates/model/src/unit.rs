@@ -44,7 +44,7 @@ impl Default for Limits {
 }
 
 /// One compilation.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Unit {
     /// The texts.
     pub sources: Sources,
@@ -56,6 +56,8 @@ pub struct Unit {
     pub diagnostics: Vec<Diagnostic>,
     /// How far it may go.
     pub limits: Limits,
+    /// The JSON file that sources can import as `facts`.
+    pub facts: Option<String>,
 }
 
 impl Unit {

@@ -48,7 +48,7 @@ impl Semantics {
 }
 
 /// How to compile.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// What a specification means.
     pub semantics: Semantics,
@@ -56,6 +56,8 @@ pub struct Options {
     pub limits: Limits,
     /// What to do about components that come out in another order than they are written in.
     pub order: Lint,
+    /// A JSON file that `#include "facts"` reads.
+    pub facts: Option<String>,
 }
 
 /// A compiled specification.
@@ -99,6 +101,7 @@ pub fn compile<R: Recorder>(
     file: FileId,
     options: &Options,
 ) -> Compiled<R> {
+    unit.facts.clone_from(&options.facts);
     let links = match options.semantics {
         Semantics::Core => Links::AtOnce,
         Semantics::Forward => Links::Later,

@@ -3,6 +3,7 @@
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::{FileId, ReadError, Span};
 
+use crate::facts::{self, FACTS};
 use crate::lexer::{Lexer, Token};
 use crate::parser::{Handler, Open, Parser};
 use crate::production;
@@ -29,6 +30,9 @@ impl<H: Handler> Parser<'_, H> {
         let Ok(name) = self.string() else {
             return self.recover();
         };
+        if let (FACTS, Some(facts)) = (name.as_str(), self.unit.facts.clone()) {
+            return self.include_facts(&facts, span);
+        }
         match self.load(&name) {
             Ok(file) if file == self.file() || self.chain().any(|around| around == file) => {
                 let diagnostic = self.recursion(file, span);
@@ -54,18 +58,48 @@ impl<H: Handler> Parser<'_, H> {
                 self.optional_semicolon();
             }
             Err((name, error)) => {
-                let detail = self.unit.unreadable(&name, error);
-                let mut diagnostic = Diagnostic::error(INCLUDE_UNREADABLE, detail.message).at(span);
-                diagnostic.labels.extend(detail.labels);
-                diagnostic.help = detail.help;
-                diagnostic
-                    .help
-                    .push("names are relative to the including file".into());
-                self.unit.report(diagnostic);
+                let is_facts = name == beside(self.unit.sources.name(self.file()), FACTS);
+                let help = match is_facts {
+                    true => "facts are given with `--facts FILE.json`",
+                    false => "names are relative to the including file",
+                };
+                self.unreadable(&name, error, span, help);
                 self.advance();
                 self.optional_semicolon();
             }
         }
+    }
+
+    fn unreadable(&mut self, name: &str, error: ReadError, span: Span, help: &str) {
+        let detail = self.unit.unreadable(name, error);
+        let mut diagnostic = Diagnostic::error(INCLUDE_UNREADABLE, detail.message).at(span);
+        diagnostic.labels.extend(detail.labels);
+        diagnostic.help = detail.help;
+        diagnostic.help.push(help.into());
+        self.unit.report(diagnostic);
+    }
+
+    /// Takes what only the machine knows for what is written here.
+    fn include_facts(&mut self, name: &str, span: Span) {
+        let file = match self.unit.sources.named(name) {
+            Some(file) => Ok(file),
+            None => self.unit.sources.load(self.files, name),
+        };
+        match file {
+            Ok(file) => {
+                self.handler.include(self.unit, file, span);
+                if let Err(diagnostic) = facts::include(self.unit, file, self.handler) {
+                    self.unit.report(*diagnostic);
+                }
+                self.handler.end_include(self.unit);
+            }
+            Err(error) => {
+                let help = "facts are given with `--facts FILE.json`";
+                self.unreadable(name, error, span, help);
+            }
+        }
+        self.advance();
+        self.optional_semicolon();
     }
 
     /// The file that is being read.

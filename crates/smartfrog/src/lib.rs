@@ -9,7 +9,8 @@
 
 pub mod definitional;
 pub mod evaluate;
-pub mod forward;
+mod facts;
+mod forward;
 pub mod generate;
 pub mod includes;
 pub mod lexer;

@@ -99,6 +99,10 @@ fn worded(
 /// Whether the value at an offset has a path on its left side: `web:port 80;`. Read backwards; a
 /// comment between the two hides it.
 pub fn is_placed(unit: &Unit, at: u32) -> bool {
+    let file = unit.sources.name(unit.sources.file_at(at));
+    if unit.facts.as_deref() == Some(file) {
+        return false;
+    }
     let before = unit.sources.text()[..at as usize].trim_end();
     let path = match before.strip_suffix('"') {
         Some(quoted) => quoted.rfind('"').map_or("", |start| &quoted[..start]),

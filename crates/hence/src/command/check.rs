@@ -37,11 +37,10 @@ impl Check {
     }
 
     fn file(&self, console: &mut Console<'_>, file: &str) -> Result<Exit, Stop> {
-        let disk = self.source.disk(console);
-        let compiled = self.source.compile(&disk, file)?;
-        console.show(&compiled.unit().sources, &compiled.unit().diagnostics);
+        let outside = self.source.outside(console);
+        let compiled = self.source.compile(console, &outside, file)?;
         Ok(match compiled.unit().has_errors() {
-            true => disk.blame(),
+            true => outside.blame(),
             false => Exit::Done,
         })
     }

@@ -9,10 +9,12 @@ use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::print::json::Json;
 use hence_model::print::yaml::Yaml;
 
-use super::source::{SourceOptions, join, sources_below};
+use super::folder;
+use super::source::{Language, SourceOptions};
 use crate::configuration::Configuration;
 use crate::console::Console;
 use crate::disk::{replace, unwritable};
+use crate::outside::Outside;
 use crate::{Exit, Stop};
 
 /// A folder is to be compiled, and nobody said where to.
@@ -20,12 +22,15 @@ pub const NEEDS_OUT: Code = Code::new("input.needs-out");
 /// The result would overwrite its own source.
 pub const OVERWRITES_SOURCE: Code = Code::new("output.overwrites-source");
 
+/// The result cannot be signed.
+pub const CANNOT_SIGN: Code = Code::new("output.cannot-sign");
+
 /// Compile a file, or all files of a folder
 #[derive(Args)]
 pub struct Compile {
     /// The file, or the folder whose files are compiled
     #[arg(value_name = "FILE|DIR")]
-    input: String,
+    pub input: String,
     /// What to print
     #[arg(long, value_enum, default_value = "json")]
     format: Format,
@@ -35,8 +40,14 @@ pub struct Compile {
     /// Write to this file instead of standard output; for a folder, to this folder
     #[arg(long, value_name = "FILE|DIR")]
     out: Option<String>,
+    /// Sign the result with gpg, in clear
+    #[arg(short = 'S', long)]
+    sign: bool,
+    /// The gpg user who signs
+    #[arg(long, value_name = "USER", requires = "sign")]
+    gpguser: Option<String>,
     #[command(flatten)]
-    source: SourceOptions,
+    pub source: SourceOptions,
 }
 
 /// How a configuration is written.
@@ -50,16 +61,6 @@ enum Format {
     Native,
 }
 
-impl Format {
-    fn extension(self) -> &'static str {
-        match self {
-            Format::Json => "json",
-            Format::Yaml => "yaml",
-            Format::Native => "sf",
-        }
-    }
-}
-
 impl Compile {
     /// Compiles.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
@@ -67,7 +68,7 @@ impl Compile {
             return self.file(console, &self.input, self.out.as_deref());
         }
         match &self.out {
-            Some(out) => self.folder(console, out),
+            Some(out) => folder::compile(self, console, out),
             None => Err(Stop::Refused(Box::new(self.needs_out()))),
         }
     }
@@ -81,43 +82,74 @@ impl Compile {
             .help(format!("to look for mistakes only: `hence check {folder}`"))
     }
 
-    /// Compiles all files of a folder; one that fails does not stop the others.
-    fn folder(&self, console: &mut Console<'_>, out: &str) -> Result<Exit, Stop> {
-        let files = sources_below(console, &self.input, Some(out))?;
-        let mut worst = Exit::Done;
-        for (number, file) in files.iter().enumerate() {
-            console.progress(&format!("{} of {}: {file}", number + 1, files.len()));
-            let input = join(&self.input, file);
-            let output = Path::new(out).join(file);
-            let output = output.with_extension(self.format.extension());
-            let folder = output.parent().unwrap_or(Path::new(out)).to_string_lossy();
-            fs::create_dir_all(console.path(&folder)).map_err(|e| unwritable(&folder, &e))?;
-            let exit = self.file(console, &input, Some(&output.to_string_lossy()))?;
-            worst = worst.max(exit);
-        }
-        console.end_progress();
-        Ok(worst)
-    }
-
     fn file(&self, console: &mut Console<'_>, file: &str, out: Option<&str>) -> Result<Exit, Stop> {
-        let disk = self.source.disk(console);
-        let compiled = self.source.compile(&disk, file)?;
-        console.show(&compiled.unit().sources, &compiled.unit().diagnostics);
+        let outside = self.source.outside(console);
+        let compiled = self.source.compile(console, &outside, file)?;
         if !compiled.is_good() {
-            return Ok(disk.blame());
+            return Ok(outside.blame());
         }
-        match out {
-            None => self.print(&compiled, console.data())?,
-            Some(out) => {
-                let path = console.path(out);
-                if is_same_file(&path, &console.path(file)) {
-                    return Err(Stop::Refused(Box::new(overwrites_source(out))));
-                }
-                replace(&path, |writer| self.print(&compiled, writer))
-                    .map_err(|error| unwritable(out, &error))?;
+        match (out, self.sign) {
+            (None, false) => self.print(&compiled, console.data())?,
+            (None, true) => console
+                .data()
+                .write_all(&self.signed(&compiled, &outside)?)?,
+            (Some(out), _) => {
+                let (source, result) = (console.path(file), console.path(out));
+                self.write(&compiled, &outside, &source, &result, out)?;
             }
         }
         Ok(Exit::Done)
+    }
+
+    /// Writes a result to a file, which the user calls `name`.
+    pub fn write(
+        &self,
+        compiled: &Configuration<'_>,
+        outside: &Outside,
+        source: &Path,
+        result: &Path,
+        name: &str,
+    ) -> Result<(), Stop> {
+        if is_same_file(result, source) {
+            return Err(Stop::Refused(Box::new(overwrites_source(name))));
+        }
+        let written = match self.sign {
+            false => replace(result, |writer| self.print(compiled, writer)),
+            true => {
+                let signed = self.signed(compiled, outside)?;
+                replace(result, |writer| writer.write_all(&signed))
+            }
+        };
+        written.map_err(|error| unwritable(name, &error))
+    }
+
+    fn signed(&self, compiled: &Configuration<'_>, outside: &Outside) -> Result<Vec<u8>, Stop> {
+        let mut text = Vec::new();
+        self.print(compiled, &mut text)?;
+        let text = String::from_utf8(text).expect("every format is text");
+        match outside.sign(&text, self.gpguser.as_deref()) {
+            Ok(signed) => Ok(signed.into_bytes()),
+            Err(why) => {
+                let message = format!("the result cannot be signed: {why}");
+                Err(Stop::Refused(Box::new(
+                    Diagnostic::error(CANNOT_SIGN, message)
+                        .help("name a user who has a secret key: `--gpguser name@example.org`")
+                        .help(
+                            "`gpg --list-secret-keys` shows them; `--gpghome` says where they are",
+                        ),
+                )))
+            }
+        }
+    }
+
+    /// What results are called.
+    pub fn extension(&self, language: Language) -> &'static str {
+        match (self.format, language) {
+            (Format::Json, _) => "json",
+            (Format::Yaml, _) => "yaml",
+            (Format::Native, Language::SmartFrog) => "sf",
+            (Format::Native, Language::Cf2) => "cf2",
+        }
     }
 
     fn print(&self, compiled: &Configuration<'_>, writer: &mut dyn Write) -> io::Result<()> {

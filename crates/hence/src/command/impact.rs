@@ -49,11 +49,10 @@ impl Impact {
     /// Answers.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let (name, line, column) = self.parts()?;
-        let disk = self.source.disk(console);
-        let mut compiled = self.source.compile(&disk, &self.entry)?;
-        console.show(&compiled.unit().sources, &compiled.unit().diagnostics);
+        let outside = self.source.outside(console);
+        let mut compiled = self.source.compile(console, &outside, &self.entry)?;
         if !compiled.is_good() {
-            return Ok(disk.blame());
+            return Ok(outside.blame());
         }
         let file = involved(console, &compiled, name)?;
         let place = compiled.meant(file, line, column);

@@ -4,6 +4,7 @@ mod check;
 mod compare;
 mod compile;
 mod completions;
+mod folder;
 mod generate;
 pub mod help;
 mod impact;

@@ -12,7 +12,8 @@ use hence_smartfrog::{Options, ordering};
 use crate::Stop;
 use crate::configuration::Configuration;
 use crate::console::Console;
-use crate::disk::Disk;
+use crate::gpg::Gpg;
+use crate::outside::{Outside, Password};
 
 /// The language of a file is not known.
 pub const UNKNOWN_LANGUAGE: Code = Code::new("input.unknown-language");
@@ -37,19 +38,75 @@ pub struct SourceOptions {
     /// Most bytes of output, about
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().output)]
     max_output: u64,
-    /// Warn of components that come out in another order than they are written in
-    #[arg(long, value_enum, value_name = "LINT")]
+    /// Warn of something that may be meant, and may not
+    #[arg(short = 'W', long, value_enum, value_name = "LINT")]
     warn: Vec<Lint>,
-    /// Refuse them
+    /// Refuse it
     #[arg(long, value_enum, value_name = "LINT")]
     deny: Vec<Lint>,
+    /// A JSON file of facts, which sources can import as `facts`
+    #[arg(long, value_name = "FILE")]
+    facts: Option<String>,
+    #[command(flatten, next_help_heading = "CF2")]
+    cf2: Cf2Options,
+}
+
+/// How to read CF2.
+#[derive(Args, Clone, Debug)]
+pub struct Cf2Options {
+    /// Directories in which imported files are searched [env: CF2PATH]
+    #[arg(long = "path", value_name = "DIR:…")]
+    search: Option<String>,
+    /// The directory of a project, for `import('NAME:file')`; without a name, of the current one
+    /// [env: CF2PROJECTS, separated by `:`]
+    #[arg(long, value_name = "[NAME=]DIR")]
+    project: Vec<String>,
+    /// What `topdir()` answers; without it, the working directory
+    #[arg(long, value_name = "DIR")]
+    topdir: Option<String>,
+    /// Directories with functions of yours, `NAME.rhai`
+    #[arg(short = 'F', long, value_name = "DIR:…")]
+    functions: Option<String>,
+    /// Treat private resources as all others
+    #[arg(short = 'p', long)]
+    private: bool,
+    /// Write each step of the evaluation to standard error
+    #[arg(short = 'D', long, value_enum, value_name = "WHAT")]
+    debug: Option<Debug>,
+    /// Ask for the passwords of KeePass databases
+    #[arg(short = 'P', long = "password", conflicts_with_all = ["password_file", "password_command"])]
+    ask_password: bool,
+    /// Read the password of KeePass databases from the first line of this file
+    #[arg(long, value_name = "FILE", conflicts_with = "password_command")]
+    password_file: Option<String>,
+    /// Read the password of KeePass databases from the first line that this command prints
+    #[arg(long, value_name = "COMMAND")]
+    password_command: Option<String>,
+    /// The directory of gpg, with the keys
+    #[arg(long, value_name = "DIR")]
+    gpghome: Option<String>,
+    /// A file of public keys, as `gpg --export` writes it, to check signatures with instead of gpg's own
+    #[arg(long, value_name = "FILE")]
+    keyring: Option<String>,
+    /// A file with the pass phrase of the key that signs
+    #[arg(long, value_name = "FILE")]
+    gpgpass_file: Option<String>,
+}
+
+/// What can be looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Debug {
+    /// Each resource as it is evaluated
+    Eval,
 }
 
 /// Something that may be meant, and may not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Lint {
-    /// The order of attributes is not the one written in a prototype
+    /// The order of attributes is not the one written in a prototype (SmartFrog)
     Order,
+    /// A resource is defined twice in a file (CF2)
+    Dup,
 }
 
 /// A language that can be compiled.
@@ -84,20 +141,61 @@ impl SourceOptions {
         Options {
             semantics,
             limits: self.limits(),
-            order: match (self.deny.is_empty(), self.warn.is_empty()) {
-                (false, _) => ordering::Lint::Deny,
-                (true, false) => ordering::Lint::Warn,
-                (true, true) => ordering::Lint::Allow,
+            order: match self.lint(Lint::Order) {
+                (true, _) => ordering::Lint::Deny,
+                (false, true) => ordering::Lint::Warn,
+                (false, false) => ordering::Lint::Allow,
             },
+            facts: self.facts.clone(),
         }
     }
 
     /// The options of the CF2 compiler.
-    pub fn cf2(&self) -> hence_cf2::Options {
+    pub fn cf2(&self, console: &Console<'_>) -> hence_cf2::Options {
+        let cf2 = &self.cf2;
+        let path = cf2.search.clone().or_else(|| console.variable("CF2PATH"));
+        let mut projects: Vec<(String, String)> = Vec::new();
+        let from_environment = console.variable("CF2PROJECTS").unwrap_or_default();
+        for project in cf2
+            .project
+            .iter()
+            .cloned()
+            .chain(directories(&from_environment))
+        {
+            projects.push(match project.split_once('=') {
+                Some((name, directory)) => (name.to_owned(), directory.to_owned()),
+                None => (String::new(), project),
+            });
+        }
+        let current = projects.iter().find(|project| project.0.is_empty());
+        let topdir = match &cf2.topdir {
+            Some(topdir) => topdir.clone(),
+            None => {
+                let directory = std::path::absolute(console.path("."));
+                directory.unwrap_or_default().display().to_string()
+            }
+        };
+        let (deny, warn) = self.lint(Lint::Dup);
         hence_cf2::Options {
             limits: self.limits(),
-            ..hence_cf2::Options::default()
+            search: path.as_deref().map(directories).unwrap_or_default(),
+            project: current.map(|current| current.1.clone()).unwrap_or_default(),
+            projects,
+            topdir,
+            facts: self.facts.clone(),
+            show_private: cf2.private,
+            duplicates: match (deny, warn) {
+                (true, _) => hence_cf2::compile::Lint::Deny,
+                (false, true) => hence_cf2::compile::Lint::Warn,
+                (false, false) => hence_cf2::compile::Lint::Allow,
+            },
+            trace: cf2.debug == Some(Debug::Eval),
         }
+    }
+
+    /// Whether something is refused, and whether it is warned of.
+    fn lint(&self, lint: Lint) -> (bool, bool) {
+        (self.deny.contains(&lint), self.warn.contains(&lint))
     }
 
     fn limits(&self) -> Limits {
@@ -108,25 +206,52 @@ impl SourceOptions {
         }
     }
 
-    /// The files that a compilation with these options may read.
-    pub fn disk(&self, console: &Console<'_>) -> Disk {
-        console.disk(self.max_source)
+    /// What a compilation with these options may ask for.
+    pub fn outside(&self, console: &Console<'_>) -> Outside {
+        let cf2 = &self.cf2;
+        let path = |name: &Option<String>| name.as_ref().map(|name| console.path(name));
+        let gpg = Gpg {
+            home: path(&cf2.gpghome),
+            // Gpg takes a bare name for one in its own directory.
+            keyring: path(&cf2.keyring).and_then(|path| std::path::absolute(path).ok()),
+            passphrase: path(&cf2.gpgpass_file),
+        };
+        let password = match (&cf2.password_file, &cf2.password_command) {
+            (Some(file), _) => Password::File(file.clone()),
+            (_, Some(command)) => Password::Command(command.clone()),
+            _ if cf2.ask_password => Password::Asked,
+            _ => Password::Unknown,
+        };
+        let functions = cf2.functions.as_deref().map(directories);
+        let disk = console.disk(self.max_source);
+        Outside::new(disk, gpg, password, functions.unwrap_or_default())
     }
 
     /// Compiles a file.
-    pub fn compile<'w>(&self, disk: &'w Disk, file: &str) -> Result<Configuration<'w>, Stop> {
-        Ok(match self.language(file)? {
+    pub fn compile<'w>(
+        &self,
+        console: &mut Console<'_>,
+        outside: &'w Outside,
+        file: &str,
+    ) -> Result<Configuration<'w>, Stop> {
+        let compiled = match self.language(file)? {
             Language::SmartFrog => {
                 let options = self.smartfrog();
-                let compiled = hence_smartfrog::compile_file(disk, file, &options);
+                let compiled = hence_smartfrog::compile_file(outside, file, &options);
                 Configuration::SmartFrog(Box::new(compiled))
             }
             Language::Cf2 => {
-                let options = self.cf2();
-                let compiled = hence_cf2::compile_file(disk, file, &options);
+                let options = self.cf2(console);
+                let compiled = hence_cf2::compile_file(outside, file, &options);
+                for step in compiled.steps() {
+                    console.say(step);
+                }
                 Configuration::Cf2(Box::new(compiled))
             }
-        })
+        };
+        let unit = compiled.unit();
+        console.show(&unit.sources, &unit.diagnostics);
+        Ok(compiled)
     }
 
     /// The language of a file: as it was said, or by its extension.
@@ -201,6 +326,12 @@ fn entries(folder: &Path) -> io::Result<Vec<(String, fs::FileType)>> {
         }
     }
     Ok(entries)
+}
+
+/// Directories that are separated by colons.
+fn directories(path: &str) -> Vec<String> {
+    let directories = path.split(':').filter(|directory| !directory.is_empty());
+    directories.map(str::to_owned).collect()
 }
 
 /// The name of a file in a folder.

@@ -73,11 +73,10 @@ enum Format {
 impl Why {
     /// Answers.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        let disk = self.source.disk(console);
-        let mut compiled = self.source.compile(&disk, &self.file)?;
-        console.show(&compiled.unit().sources, &compiled.unit().diagnostics);
+        let outside = self.source.outside(console);
+        let mut compiled = self.source.compile(console, &outside, &self.file)?;
         if !compiled.is_good() {
-            return Ok(disk.blame());
+            return Ok(outside.blame());
         }
         let explanation = match explain(&mut compiled, &self.path) {
             Ok(explanation) => explanation,

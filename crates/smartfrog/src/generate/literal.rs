@@ -1,8 +1,7 @@
 //! Random basic values: how they are written, and what that means.
 
+use hence_model::random::Random;
 use hence_model::value::Value;
-
-use super::random::Random;
 
 /// A basic value and its text.
 pub fn literal(random: &mut Random, names: &[impl AsRef<str>]) -> (String, Value) {

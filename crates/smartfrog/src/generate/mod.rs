@@ -5,7 +5,6 @@
 //! specifications have a value however tangled they are, and one that has none was meant to.
 
 mod literal;
-mod random;
 
 use std::fmt::Write;
 
@@ -22,7 +21,7 @@ use crate::evaluate::Links;
 use crate::lexer::Dialect;
 use crate::tree;
 
-pub use self::random::Random;
+pub use hence_model::random::Random;
 
 /// For which semantics a specification is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -103,9 +103,9 @@ impl Compare {
     }
 
     /// What Hence says to a file.
-    fn ours(&self, console: &Console<'_>, file: &str) -> Result<Answer, Stop> {
-        let disk = self.source.disk(console);
-        let compiled = self.source.compile(&disk, file)?;
+    fn ours(&self, console: &mut Console<'_>, file: &str) -> Result<Answer, Stop> {
+        let outside = self.source.outside(console);
+        let compiled = self.source.compile(console, &outside, file)?;
         if !compiled.is_good() {
             let mut errors = compiled.unit().diagnostics.iter().filter(|d| d.is_error());
             let first = errors.next().expect("without an error there is a result");

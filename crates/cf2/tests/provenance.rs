@@ -1,0 +1,423 @@
+//! Provenance by mutation: what `explain` says is tried out.
+//!
+//! Every literal of a random program is replaced by another one, and the program is compiled again. What
+//! changed must have been announced: by `explain` of the changed value, and by `impact` of the literal,
+//! which are each other's converse. A *where* must be the literal that is the value, and an *expression*
+//! must evaluate to it. Mutations after which there is no result are counted apart. `HENCE_CASES` says how
+//! many programs.
+
+mod programs;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hence_cf2::Compiled;
+use hence_cf2::generate::{Random, Texts, program};
+use hence_cf2::lexer::{Keyword, Lexeme, Lexer, Operator, Token};
+use hence_model::explanation::{Explanation, Expression, Role, Shown};
+use hence_model::path::{Path, Segment};
+use hence_model::source::Span;
+use hence_model::value::Value;
+use programs::{cases, compiled, value};
+
+#[test]
+fn what_changes_was_announced() {
+    let mut tally = Tally::default();
+    let count = cases(250);
+    for seed in 0..count {
+        let texts = made(seed);
+        let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let mut own = Tally::default();
+            check(&texts, &mut own);
+            own
+        }));
+        match checked {
+            Ok(own) => tally.add(own),
+            Err(_) => {
+                for (name, text) in &texts.0 {
+                    eprintln!("// {name}\n{text}");
+                }
+                panic!("the program of seed {seed}, as above");
+            }
+        }
+    }
+    let precision = tally.precision();
+    println!("precision {precision:.3}: {tally:#?}");
+    assert!(tally.mutations > 10 * count as usize, "{tally:?}");
+    assert!(precision >= 0.9, "precision {precision}: {tally:#?}");
+}
+
+fn made(seed: u64) -> Texts {
+    program(seed, 1 + Random::new(seed).below(10)).texts()
+}
+
+#[derive(Debug, Default)]
+struct Tally {
+    programs: usize,
+    mutations: usize,
+    without_result: usize,
+    expressions: usize,
+    /// Literals that some value listed, and those of them that changed it, by how it depends on them.
+    listed: BTreeMap<&'static str, (usize, usize)>,
+}
+
+impl Tally {
+    fn add(&mut self, other: Tally) {
+        self.programs += other.programs;
+        self.mutations += other.mutations;
+        self.without_result += other.without_result;
+        self.expressions += other.expressions;
+        for (role, (listed, changed)) in other.listed {
+            let sum = self.listed.entry(role).or_default();
+            *sum = (sum.0 + listed, sum.1 + changed);
+        }
+    }
+
+    fn precision(&self) -> f64 {
+        let sum =
+            |part: fn(&(usize, usize)) -> usize| self.listed.values().map(part).sum::<usize>();
+        sum(|one| one.1) as f64 / sum(|one| one.0) as f64
+    }
+}
+
+/// The scalars of a configuration by path, as text; empty containers count.
+type Leaves = BTreeMap<Vec<Segment>, Value>;
+
+fn leaves(compiled: &Compiled<'_>) -> Leaves {
+    let mut leaves = Leaves::new();
+    let whole = value(compiled).expect("there is a configuration");
+    let mut pending = vec![(Vec::new(), &whole)];
+    while let Some((path, value)) = pending.pop() {
+        let inside = |segment: Segment| [&path[..], &[segment]].concat();
+        match value {
+            Value::Map(map) if !map.is_empty() => {
+                let keys = map.iter();
+                pending.extend(keys.map(|(key, value)| (inside(Segment::Key(key.into())), value)));
+            }
+            Value::List(list) if !list.as_slice().is_empty() => {
+                let elements = list.as_slice().iter().enumerate();
+                pending.extend(elements.map(|(at, value)| (inside(Segment::Index(at)), value)));
+            }
+            leaf => {
+                leaves.insert(path, leaf.clone());
+            }
+        }
+    }
+    leaves
+}
+
+fn check(texts: &Texts, tally: &mut Tally) {
+    let mut original = compiled(texts);
+    if !original.is_good() {
+        return;
+    }
+    tally.programs += 1;
+    let before = leaves(&original);
+    let explained: BTreeMap<&Vec<Segment>, Explanation> = before
+        .keys()
+        .map(|path| {
+            let explanation = original.explain(&Path(path.clone()));
+            (path, explanation.expect("every value can be explained"))
+        })
+        .collect();
+    for (path, explanation) in &explained {
+        check_place(&original, &before[*path], explanation);
+        check_expression(&explanation.expression, path, tally);
+    }
+    let literals = literals(&original);
+    let all: Vec<String> = literals
+        .iter()
+        .map(|&span| slice(&original, span))
+        .collect();
+    for (number, &span) in literals.iter().enumerate() {
+        let listing: BTreeMap<&Vec<Segment>, Role> = explained
+            .iter()
+            .filter_map(|(path, explanation)| Some((*path, role(explanation, span)?)))
+            .collect();
+        let mut impacted: BTreeSet<Vec<Segment>> = BTreeSet::new();
+        original.impact(span, &mut |path| {
+            impacted.insert(path.to_vec());
+        });
+        for path in before.keys().filter(|path| !path.is_empty()) {
+            assert_eq!(
+                listing.contains_key(path),
+                impacted.contains(path),
+                "whether {path:?} depends on {}, says explain, and impact",
+                placed(&original, span)
+            );
+        }
+        let mut changed: BTreeSet<Vec<Segment>> = BTreeSet::new();
+        for replacement in replacements(&all, number) {
+            tally.mutations += 1;
+            let mutated = replaced(texts, &original, span, &replacement);
+            let mutated = compiled(&mutated);
+            if !mutated.is_good() {
+                tally.without_result += 1;
+                continue;
+            }
+            let after = leaves(&mutated);
+            for path in before.keys().chain(after.keys()) {
+                if before.get(path) == after.get(path) || changed.contains(path) {
+                    continue;
+                }
+                let is_announced = match before.contains_key(path) {
+                    true => listing.contains_key(path),
+                    false => is_announced_around(&mut original, path, span),
+                };
+                assert!(
+                    is_announced,
+                    "{path:?} changed from {:?} to {:?} by {replacement} for {}",
+                    before.get(path),
+                    after.get(path),
+                    placed(&original, span)
+                );
+                changed.insert(path.clone());
+            }
+        }
+        for (path, role) in listing {
+            let counted = tally.listed.entry(role.word()).or_default();
+            counted.0 += 1;
+            counted.1 += usize::from(changed.contains(path));
+        }
+    }
+}
+
+/// A value that appears is announced by what it appears in: a block depends on what decides its names.
+fn is_announced_around(original: &mut Compiled<'_>, path: &[Segment], span: Span) -> bool {
+    let around = (0..=path.len()).map(|end| Path(path[..end].to_vec()));
+    let mut known = around.filter_map(|path| original.explain(&path).ok());
+    known.any(|explanation| role(&explanation, span).is_some())
+}
+
+/// How a value depends on a literal, if it does.
+fn role(explanation: &Explanation, span: Span) -> Option<Role> {
+    let depends = explanation.depends.iter();
+    let mut roles = depends.filter(|one| one.span == span).map(|one| one.role);
+    roles.find(|role| matches!(role, Role::Value | Role::Operand | Role::Condition))
+}
+
+/// *Where* is the literal that is the value.
+fn check_place(original: &Compiled<'_>, value: &Value, explanation: &Explanation) {
+    let Some(place) = explanation.place else {
+        return;
+    };
+    if let Value::Map(_) | Value::List(_) = value {
+        return;
+    }
+    let text = slice(original, place);
+    assert_eq!(Some(value), alone(&text).as_ref(), "{text}");
+}
+
+/// What an expression comes to that stands alone.
+fn alone(expression: &str) -> Option<Value> {
+    let texts = Texts(vec![("alone.cf2".into(), format!("v => {expression}"))]);
+    match value(&compiled(&texts))? {
+        Value::Map(map) => map.get("v").cloned(),
+        _ => None,
+    }
+}
+
+/// The *expression* evaluates to the value.
+fn check_expression(expression: &Expression, path: &[Segment], tally: &mut Tally) {
+    if expression.operator.is_none() {
+        return;
+    }
+    let Shown::Value(value) = &expression.value else {
+        panic!("nothing is secret here");
+    };
+    let text = written(expression);
+    tally.expressions += 1;
+    assert_eq!(Some(value), alone(&text).as_ref(), "{path:?} as {text}");
+}
+
+/// An expression as CF2 writes it.
+fn written(expression: &Expression) -> String {
+    let operands: Vec<String> = expression.operands.iter().map(written).collect();
+    let is_list = |operand: &Expression| matches!(operand.value, Shown::Value(Value::List(_)));
+    match (expression.operator.as_deref(), &operands[..]) {
+        (None | Some("defined"), _) => match &expression.value {
+            Shown::Value(value) => literal(value),
+            Shown::Secret => panic!("nothing is secret here"),
+        },
+        (Some("[ ]"), operands) => format!("[{}]", operands.join(", ")),
+        (Some(sign @ ("-" | "!")), [operand]) => format!("({sign}({operand}))"),
+        // A mutation: one value is itself.
+        (Some("max" | "min" | "sum"), [operand]) if !is_list(&expression.operands[0]) => {
+            operand.clone()
+        }
+        (Some(function @ ("max" | "min" | "sum")), [_, _, ..]) => {
+            format!("{function}([{}])", operands.join(", "))
+        }
+        (Some(name), operands) if name.starts_with(char::is_alphabetic) => {
+            format!("{name}({})", operands.join(", "))
+        }
+        // A logical operator that was decided by its first operand is that operand.
+        (Some(operator), operands) => {
+            let bracketed: Vec<String> = operands.iter().map(|one| format!("({one})")).collect();
+            format!("({})", bracketed.join(&format!(" {operator} ")))
+        }
+    }
+}
+
+fn literal(value: &Value) -> String {
+    match value {
+        Value::Null => "?".to_owned(),
+        Value::Bool(bool) => bool.to_string(),
+        Value::Integer(integer) => integer.to_string(),
+        Value::Float(float) => float.to_string(),
+        Value::Text(text) | Value::Reference(text) => {
+            format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
+        }
+        Value::List(list) => {
+            let elements: Vec<String> = list.as_slice().iter().map(literal).collect();
+            format!("[{}]", elements.join(", "))
+        }
+        Value::Map(map) => {
+            let entry = |(key, value): (&str, &Value)| format!("{key} => {}", literal(value));
+            let entries: Vec<String> = map.iter().map(entry).collect();
+            format!("{{ {} }}", entries.join(", "))
+        }
+    }
+}
+
+/// The literals of all files: scalars that are written as values, but for the names of files.
+fn literals(compiled: &Compiled<'_>) -> Vec<Span> {
+    let sources = &compiled.unit().sources;
+    let mut literals = Vec::new();
+    for file in sources.files() {
+        let mut lexer = Lexer::new(sources.span(file));
+        let mut tokens = Vec::new();
+        loop {
+            let lexeme = lexer.next(sources.text(), &mut |_| {});
+            tokens.push(lexeme);
+            if lexeme.token == Token::End {
+                break;
+            }
+        }
+        for at in 0..tokens.len() {
+            if let Some(span) = literal_at(&tokens, at) {
+                literals.push(span);
+            }
+        }
+    }
+    literals
+}
+
+fn literal_at(tokens: &[Lexeme], at: usize) -> Option<Span> {
+    let token = |back: usize| at.checked_sub(back).map(|at| tokens[at].token);
+    let next = tokens.get(at + 1).map(|lexeme| lexeme.token);
+    let span = tokens[at].span;
+    let is_import = token(1) == Some(Token::OpenParenthesis)
+        && token(2) == Some(Token::Keyword(Keyword::Import))
+        && next == Some(Token::CloseParenthesis);
+    if is_import {
+        return None;
+    }
+    match tokens[at].token {
+        Token::Text { .. } | Token::Keyword(Keyword::True | Keyword::False) => Some(span),
+        Token::Number => {
+            // A sign belongs to the number unless it stands behind a value.
+            let is_value = |token| {
+                matches!(
+                    token,
+                    Token::Number
+                        | Token::Word
+                        | Token::Text { .. }
+                        | Token::CloseParenthesis
+                        | Token::CloseBracket
+                        | Token::CloseBrace
+                )
+            };
+            let has_sign = token(1) == Some(Token::Operator(Operator::Subtract))
+                && (!token(2).is_some_and(is_value) || tokens[at - 1].starts_line);
+            match has_sign {
+                true => Some(tokens[at - 1].span.to(span)),
+                false => Some(span),
+            }
+        }
+        Token::Word => {
+            let is_name = matches!(
+                token(1),
+                Some(Token::Dollar | Token::Keyword(Keyword::Def | Keyword::Private))
+            ) || matches!(next, Some(Token::OpenParenthesis))
+                || (token(1) == Some(Token::OpenParenthesis) && token(2) == Some(Token::Tilde))
+                || is_parameter(tokens, at)
+                || is_defined(tokens, at);
+            (!is_name).then_some(span)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a word is a parameter of a macro, where that is defined.
+fn is_parameter(tokens: &[Lexeme], at: usize) -> bool {
+    let before = tokens[..at].iter().rev();
+    let mut before = before.skip_while(|one| matches!(one.token, Token::Word | Token::Comma));
+    let is_open = before.next().map(|one| one.token) == Some(Token::OpenParenthesis);
+    let is_word = before.next().map(|one| one.token) == Some(Token::Word);
+    let is_macro = before.next().map(|one| one.token) == Some(Token::Keyword(Keyword::Def));
+    is_open && is_word && is_macro
+}
+
+/// Whether a word is part of the name of a resource that is defined there: `word.word =>`.
+fn is_defined(tokens: &[Lexeme], at: usize) -> bool {
+    let mut start = at;
+    while start >= 2 && tokens[start - 1].token == Token::Dot {
+        start -= 2;
+    }
+    let is_first = match start.checked_sub(1).map(|before| tokens[before].token) {
+        None | Some(Token::Comma | Token::OpenBrace) => true,
+        Some(Token::Keyword(Keyword::Private)) => true,
+        Some(_) => tokens[start].starts_line,
+    };
+    let mut end = at + 1;
+    while tokens[end].token == Token::Dot && tokens[end + 1].token == Token::Word {
+        end += 2;
+    }
+    is_first
+        && matches!(
+            tokens[end].token,
+            Token::Assign | Token::Merge | Token::Tilde
+        )
+}
+
+/// Other literals to put in a literal's place: flipped, one more, one less, empty, others of the program.
+fn replacements(all: &[String], number: usize) -> Vec<String> {
+    let text = &all[number];
+    let mut others: Vec<String> = match text.as_str() {
+        "true" => vec!["false".into()],
+        "false" => vec!["true".into()],
+        number if number.starts_with(|one: char| one == '-' || one.is_ascii_digit()) => {
+            let value: f64 = number.parse().unwrap_or(0.0);
+            let near = [value + 1.0, value - 1.0, 0.0, 1.0, -77_777.0, 1_000_003.0];
+            near.iter().map(f64::to_string).collect()
+        }
+        _ => vec!["''".into(), "'another text'".into(), "zzz".into()],
+    };
+    others.push(all[(number + 1) % all.len()].clone());
+    others.push(all[(number + all.len() / 2) % all.len()].clone());
+    others.retain(|other| other != text);
+    others.dedup();
+    others
+}
+
+fn replaced(texts: &Texts, compiled: &Compiled<'_>, span: Span, replacement: &str) -> Texts {
+    let sources = &compiled.unit().sources;
+    let file = sources.file_at(span.start);
+    let offset = sources.span(file).start;
+    let stretch = (span.start - offset) as usize..(span.end - offset) as usize;
+    let mut texts = texts.clone();
+    let mut files = texts.0.iter_mut();
+    let text = files.find(|(name, _)| name == sources.name(file));
+    let (_, text) = text.expect("the file was compiled");
+    text.replace_range(stretch, replacement);
+    texts
+}
+
+fn slice(compiled: &Compiled<'_>, span: Span) -> String {
+    compiled.unit().sources.slice(span).to_owned()
+}
+
+fn placed(compiled: &Compiled<'_>, span: Span) -> String {
+    let place = compiled.unit().sources.location(span.start);
+    format!("{} at {place}", slice(compiled, span))
+}
