@@ -7,6 +7,7 @@ use hence_model::source::Span;
 use hence_model::symbol::Symbol;
 use hence_model::unit::{Limits, OUTPUT_TOO_LARGE, TOO_DEEP, Unit};
 use hence_model::value::{Event, Sink};
+use hence_model::work::{steps, steps_of};
 
 use crate::datum::{
     Block, BlockId, Datum, Elements, EntryId, Extent, FileKey, Form, Home, ListId, Part, Parts,
@@ -77,15 +78,36 @@ pub fn compile_file<'w>(world: &'w dyn World, name: &str, options: &Options) -> 
     })
 }
 
-/// Runs something with a stack for evaluation that goes as deep as the limit says.
-pub fn on_stack<T: Send>(limits: Limits, run: impl FnOnce() -> T + Send) -> T {
+/// Does something that evaluates, on a stack that is as deep as the limit says.
+pub fn on_stack<T: Send>(limits: Limits, work: impl FnOnce() -> T + Send) -> T {
+    on_stack_while(limits, work, || {})
+}
+
+/// Does something that evaluates, on a stack of its own, and something else meanwhile.
+pub(crate) fn on_stack_while<T: Send>(
+    limits: Limits,
+    work: impl FnOnce() -> T + Send,
+    meanwhile: impl FnOnce(),
+) -> T {
     let levels = limits.depth.min(DEEPEST) as usize;
     let stack = (levels * STACK_OF_LEVEL).max(8 << 20);
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().stack_size(stack);
-        let thread = builder.spawn_scoped(scope, run);
-        let result = thread.expect("a thread can be started").join();
-        result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        let counted = || {
+            let mut done = None;
+            let steps = steps_of(|| done = Some(work()));
+            (done.expect("it was done"), steps)
+        };
+        let thread = builder.spawn_scoped(scope, counted);
+        let thread = thread.expect("a thread can be started");
+        meanwhile();
+        match thread.join() {
+            Ok((done, taken)) => {
+                steps(taken);
+                done
+            }
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
     })
 }
 
@@ -294,11 +316,13 @@ impl Evaluator<'_> {
             Form::Undefined => return self.undefined(entry),
             Form::List(_) | Form::Block(_) => {}
         }
-        match *self.extent(datum) {
+        let extent = *self.extent(datum);
+        match extent {
             Extent::Known(size) => return Ok(size),
             Extent::Wrong => return Err(Stop),
             Extent::Measuring => return self.part_of_itself(entry),
-            Extent::Unknown => {}
+            Extent::Open(size) if self.may_be_undefined(entry) => return Ok(size),
+            Extent::Open(_) | Extent::Unknown => {}
         }
         *self.extent(datum) = Extent::Measuring;
         let checked = self.deeper(place, |evaluator| match datum.form {
@@ -308,7 +332,7 @@ impl Evaluator<'_> {
         });
         *self.extent(datum) = match checked {
             // What a private resource may leave open, another that has the same list may not.
-            Ok(_) if self.may_be_undefined(entry) => Extent::Unknown,
+            Ok(size) if self.may_be_undefined(entry) => Extent::Open(size),
             Ok(size) => Extent::Known(size),
             Err(Stop) => Extent::Wrong,
         };

@@ -8,7 +8,7 @@
 use hence_model::cell::Cell;
 use hence_model::source::Span;
 use hence_model::symbol::Symbol;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::syntax::{BodyId, ExpressionId, Expressions, StatementId};
 
@@ -134,6 +134,10 @@ pub struct Order {
     pub outer: Option<OrderId>,
     /// For each imported file, who imports it.
     pub importers: FxHashMap<FileKey, Vec<FileKey>>,
+    /// The same as pairs of an importer and a file.
+    pub imports: FxHashSet<(FileKey, FileKey)>,
+    /// The files that import any.
+    pub importing: FxHashSet<FileKey>,
 }
 
 /// Where a new block or list belongs.
@@ -178,6 +182,8 @@ pub enum Extent {
     Measuring,
     /// About so large and deep.
     Known(Size),
+    /// The same, as part of something that may be undefined.
+    Open(Size),
     /// Something in it is wrong, and was reported.
     Wrong,
 }

@@ -4,6 +4,8 @@
 //! nobody reads is never computed (§3.8, §4.1). What is being computed is marked, so that a cycle is seen
 //! where it closes; how deep evaluation may go is limited; so it always ends.
 
+use std::sync::Arc;
+
 use hence_model::cell::{Cell, Content, Item};
 use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::explanation::Role;
@@ -21,9 +23,10 @@ use crate::datum::{
 };
 use crate::expand::Expansion;
 use crate::imports::Imports;
+use crate::lexer::Operator;
 use crate::operators;
-use crate::reasons::{Node, Reasons};
-use crate::syntax::{Definition, ExpressionId, Kind, MacroId, Mutation, Tree};
+use crate::reasons::{Inlines, Node, Reasons};
+use crate::syntax::{BodyId, Definition, ExpressionId, Kind, MacroId, Mutation, Tree};
 use crate::world::World;
 
 /// Nothing has that name.
@@ -81,6 +84,8 @@ pub struct Evaluator<'w> {
     pub(crate) quiet: bool,
     /// Where functions of users were called that made blocks or lists.
     pub(crate) calls: FxHashMap<ExpressionId, (ScopeId, Home)>,
+    /// Which inline statements of a body can define which names, once somebody asked.
+    pub(crate) inlines: FxHashMap<BodyId, Arc<Inlines>>,
     /// What a value is computed from, while that is asked.
     pub(crate) reasons: Option<Reasons>,
     /// What was evaluated, in order, for those who want to see it.
@@ -126,6 +131,7 @@ impl<'w> Evaluator<'w> {
             depth: 0,
             quiet: false,
             calls: FxHashMap::default(),
+            inlines: FxHashMap::default(),
             reasons: None,
             steps: Vec::new(),
         }
@@ -247,6 +253,7 @@ impl<'w> Evaluator<'w> {
         };
         let next = move || {
             let (number, last) = chain?;
+            work::step();
             let (contribution, next) = self.contributions[number as usize];
             chain = (number != last).then_some((next, last));
             Some(contribution)
@@ -266,6 +273,7 @@ impl<'w> Evaluator<'w> {
     pub(crate) fn place(&self, entry: EntryId) -> Span {
         let mut entry = entry;
         loop {
+            work::step();
             match self.last_said(entry).source {
                 Source::Statement(statement) => {
                     return self.name_span(self.tree.definition(statement));
@@ -828,9 +836,36 @@ impl<'w> Evaluator<'w> {
             first = left;
         }
         let mut left = self.evaluate(first, scope, home)?;
-        for (whole, operator, operand, right) in rest.into_iter().rev() {
+        let mut rest = rest.into_iter().rev().peekable();
+        // What `a ++ b ++ c` has joined so far; it becomes a value where the row ends.
+        let mut joined: Option<String> = None;
+        while let Some((whole, operator, operand, right)) = rest.next() {
             let span = self.span(whole);
             self.because_written(span, Role::Operation);
+            if operator == Operator::Concatenate {
+                let mut text = match joined.take() {
+                    Some(text) => text,
+                    None => {
+                        let one = self.as_scalar(left, operand, operator.text())?;
+                        operators::text(one, &self.unit)
+                    }
+                };
+                let other = self.evaluate(right, scope, home)?;
+                let cell = self.as_scalar(other, right, operator.text())?;
+                text.push_str(&operators::text(cell, &self.unit));
+                let secret = left.secret || other.secret;
+                match rest.peek() {
+                    Some((_, Operator::Concatenate, ..)) => {
+                        left = left.marked(secret);
+                        joined = Some(text);
+                    }
+                    _ => {
+                        let cell = self.unit.literals.made_text(&text);
+                        left = Datum::scalar(cell).marked(secret);
+                    }
+                }
+                continue;
+            }
             if operators::is_logical(operator) {
                 let bool = self.as_bool(left, operand, operator.text())?;
                 // The right side counts only if the left one does not decide.
@@ -961,14 +996,29 @@ impl<'w> Evaluator<'w> {
     pub(crate) fn new_order(&mut self, outer: Option<OrderId>) -> OrderId {
         self.orders.push(Order {
             outer,
-            importers: FxHashMap::default(),
+            ..Order::default()
         });
         OrderId(self.orders.len() as u32 - 1)
     }
 
     /// Whether one file beats another.
     pub(crate) fn beats(&self, order: OrderId, winner: FileKey, loser: FileKey) -> bool {
-        winner != loser && self.above(order, loser, |file| file == winner)
+        winner != loser
+            && self.is_importing(order, winner)
+            && self.above(order, loser, |file| file == winner)
+    }
+
+    /// Whether a file imports any other.
+    fn is_importing(&self, order: OrderId, file: FileKey) -> bool {
+        let mut next = Some(order);
+        while let Some(id) = next {
+            let order = &self.orders[id.0 as usize];
+            if order.importing.contains(&file) {
+                return true;
+            }
+            next = order.outer;
+        }
+        false
     }
 
     /// Whether some file that imports `file`, directly or not, is one of those.
@@ -980,18 +1030,18 @@ impl<'w> Evaluator<'w> {
     ) -> bool {
         // Nothing imports the file that is compiled, and that is where most is written.
         let mut pending = Vec::new();
-        let mut seen = Vec::new();
+        let mut seen = FxHashSet::default();
         let mut imported = Some(file);
         while let Some(one) = imported {
             let mut next = Some(order);
             while let Some(id) = next {
                 let order = &self.orders[id.0 as usize];
                 for &importer in order.importers.get(&one).into_iter().flatten() {
+                    work::step();
                     if is_wanted(importer) {
                         return true;
                     }
-                    if importer != file && !seen.contains(&importer) {
-                        seen.push(importer);
+                    if importer != file && seen.insert(importer) {
                         pending.push(importer);
                     }
                 }
@@ -1000,6 +1050,36 @@ impl<'w> Evaluator<'w> {
             imported = pending.pop();
         }
         false
+    }
+
+    /// Those of some files that import a file, directly or through files that are none of them.
+    pub(crate) fn nearest_above(
+        &self,
+        order: OrderId,
+        file: FileKey,
+        files: &FxHashSet<FileKey>,
+    ) -> FxHashSet<FileKey> {
+        let mut pending = vec![file];
+        let mut seen = FxHashSet::from_iter([file]);
+        let mut nearest = FxHashSet::default();
+        while let Some(file) = pending.pop() {
+            let mut next = Some(order);
+            while let Some(id) = next {
+                let order = &self.orders[id.0 as usize];
+                for &importer in order.importers.get(&file).into_iter().flatten() {
+                    work::step();
+                    match files.contains(&importer) {
+                        true => {
+                            nearest.insert(importer);
+                        }
+                        false if seen.insert(importer) => pending.push(importer),
+                        false => {}
+                    }
+                }
+                next = order.outer;
+            }
+        }
+        nearest
     }
 
     /// Where the value of an entry belongs.
@@ -1018,7 +1098,12 @@ impl<'w> Evaluator<'w> {
             Ok(datum) => self.shown(datum),
             Err(Stop) => "failed".to_owned(),
         };
-        let place = self.unit.sources.location(self.place(entry).start);
+        let (highest, _) = self.split(
+            self.candidates(&self.says(entry)),
+            self.home_of(entry).order,
+        );
+        let place = highest.first().map_or(self.place(entry), |one| one.span);
+        let place = self.unit.sources.location(place.start);
         let path = self.path(entry);
         self.steps
             .push(format!("{level}{path} => {shown}   {place}"));

@@ -551,10 +551,10 @@ impl Evaluator<'_> {
                 block.home.order = order;
                 block.owns_order = true;
             }
-            let importers = &mut self.orders[order.0 as usize].importers;
-            let importers = importers.entry(file).or_default();
-            if !importers.contains(&importer) {
-                importers.push(importer);
+            let order = &mut self.orders[order.0 as usize];
+            if order.imports.insert((importer, file)) {
+                order.importing.insert(importer);
+                order.importers.entry(file).or_default().push(importer);
             }
         }
         outcome

@@ -1,6 +1,7 @@
 //! Why a value is what it is: the way from what is written to its place, and what it beat.
 
 use std::borrow::Cow;
+use std::sync::mpsc::sync_channel;
 
 use hence_model::cell::{Content, Item};
 use hence_model::explanation::{
@@ -10,7 +11,7 @@ use hence_model::path::{Path, Segment};
 use hence_model::source::{FileId, Span};
 use hence_model::value::{Builder, Value};
 
-use crate::compile::Compiled;
+use crate::compile::{Compiled, on_stack, on_stack_while};
 use crate::datum::{BlockId, Datum, Elements, EntryId, Form, Home, ListId, ScopeId, Source, State};
 use crate::evaluate::{Evaluated, Evaluator, Selected, Stop, form, literal_datum};
 use crate::lexer::{Lexer, Token};
@@ -32,6 +33,7 @@ impl Compiled<'_> {
             names: Vec::new(),
         };
         let root = self.root.ok_or(nothing)?;
+        let limits = self.unit().limits;
         let was_quiet = std::mem::replace(&mut self.evaluator.quiet, true);
         let mut explainer = Explainer {
             evaluator: &mut self.evaluator,
@@ -40,19 +42,41 @@ impl Compiled<'_> {
             control: false,
             depth: 0,
         };
-        let explained = explainer.explain(root, path);
+        let explained = on_stack(limits, || explainer.explain(root, path));
         self.evaluator.quiet = was_quiet;
         explained
     }
 
     /// Names every value that depends on what is written in a stretch of source.
     pub fn impact(&mut self, place: Span, name: &mut dyn FnMut(&[Segment])) {
-        if let Some(root) = self.root {
-            self.evaluator.impact(root, place, name);
-        }
+        let Some(root) = self.root else { return };
+        let limits = self.unit().limits;
+        let (sender, receiver) = sync_channel::<Vec<Vec<Segment>>>(16);
+        let find = || {
+            let mut found = Vec::new();
+            // Whoever asked is there until the last of them was sent.
+            let send = |found: &mut Vec<Vec<Segment>>| {
+                sender.send(std::mem::take(found)).expect("somebody asked");
+            };
+            self.evaluator.impact(root, place, &mut |path| {
+                found.push(path.to_vec());
+                if found.len() == 256 {
+                    send(&mut found);
+                }
+            });
+            send(&mut found);
+            drop(sender);
+        };
+        let tell = || {
+            for path in receiver.into_iter().flatten() {
+                name(&path);
+            }
+        };
+        on_stack_while(limits, find, tell);
     }
 
-    /// The stretch that is meant by a line, or by a column of it: a name stands for its definition.
+    /// The stretch that is meant by a line, or by a column of it: a name stands for its definition, and what
+    /// begins an import, a conditional or a call for all of that.
     pub fn meant(&self, file: FileId, line: u32, column: Option<u32>) -> Option<Span> {
         let unit = self.unit();
         let whole = unit.sources.line(file, line)?;
@@ -81,7 +105,10 @@ impl Compiled<'_> {
                         return Some(reference);
                     }
                 }
-                _ if lexeme.span.contains(offset) => return Some(lexeme.span),
+                _ if lexeme.span.contains(offset) => {
+                    let begun = tree.begun_at(lexeme.span.start);
+                    return Some(begun.unwrap_or(lexeme.span));
+                }
                 _ => {}
             }
         }
@@ -255,18 +282,32 @@ impl Explainer<'_, '_> {
     fn around(&mut self, entry: EntryId, path: &str) {
         let says = self.evaluator.says(entry);
         let home = self.evaluator.home_of(entry);
+        let mut span = self.evaluator.place(entry);
         if says.len() > 1 {
             let candidates = self.evaluator.candidates(&says);
-            if let Ok(Ruling::Merged { by, .. }) = self.evaluator.rule(candidates, home) {
-                for candidate in by.iter().rev() {
-                    let operator = self.operator(candidate.operator);
-                    self.step(StepKind::Mutation(operator), candidate.span, path);
+            match self.evaluator.rule(candidates, home) {
+                Ok(Ruling::Merged { by, .. }) => return self.merged(&by, path),
+                Ok(ruling) => {
+                    if let Ruling::Assigned { by, .. } = &ruling {
+                        span = by[0].span;
+                    }
+                    self.lose(&ruling);
                 }
-                return;
+                Err(Stop) => {}
             }
         }
-        let span = self.evaluator.place(entry);
         self.step(StepKind::Block, span, path);
+    }
+
+    /// What a block was merged from, the highest last.
+    fn merged(&mut self, by: &[Candidate], path: &str) {
+        for candidate in by.iter().rev() {
+            let kind = match candidate.operator {
+                Mutation::Assign => StepKind::Block,
+                operator => StepKind::Mutation(self.operator(operator)),
+            };
+            self.step(kind, candidate.span, path);
+        }
     }
 
     /// The imports through which an entry came into its block.
@@ -404,12 +445,8 @@ impl Explainer<'_, '_> {
                 }
             }
             Ruling::Merged { by, .. } => {
-                let span = by[0].span;
-                for candidate in by.iter().rev() {
-                    let operator = self.operator(candidate.operator);
-                    self.step(StepKind::Mutation(operator), candidate.span, path);
-                }
-                Ok(self.leaf(datum, span))
+                self.merged(&by, path);
+                Ok(self.leaf(datum, by[0].span))
             }
             Ruling::Combined {
                 function,

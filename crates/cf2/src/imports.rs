@@ -174,18 +174,22 @@ impl Evaluator<'_> {
     ) -> Evaluated<T> {
         let path = &self.imports.files[file.0 as usize].path;
         let message = format!("`{path}` imports itself");
-        let mut diagnostic =
+        let again =
             Diagnostic::error(IMPORT_CYCLE, message).label(span, "it is imported again here");
+        let mut chain = again.clone();
         let mut importer = self.scope(scope);
         while importer.file != file {
             let Some((around, span)) = importer.importer else {
-                break;
+                // Somebody else imported the file that closes the ring first.
+                let by = &self.imports.files[self.scope(scope).file.0 as usize].path;
+                let help = format!("it imports `{by}`, directly or by way of others");
+                return self.stop(again.help(help));
             };
             let path = &self.imports.files[importer.file.0 as usize].path;
-            diagnostic = diagnostic.label(span, format!("`{path}` is imported here"));
+            chain = chain.label(span, format!("`{path}` is imported here"));
             importer = self.scope(around);
         }
-        self.stop(diagnostic)
+        self.stop(chain)
     }
 
     /// Says what is wrong with the text of a file, once in a compilation.
@@ -229,7 +233,7 @@ impl Evaluator<'_> {
     }
 
     /// Searches a file in the places of §3.9, and reads it if nobody has yet.
-    fn locate(
+    pub(crate) fn locate(
         &mut self,
         name: &str,
         importer: FileKey,

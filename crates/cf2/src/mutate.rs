@@ -5,13 +5,18 @@
 //! `~(f)>` combines its value with theirs. If several are highest they must agree: the same value, blocks that
 //! are merged, or one commutative function. What is undefined counts as not said at all (§3.2).
 
+use std::collections::BTreeMap;
+
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::function;
 use hence_model::source::Span;
 use hence_model::symbol::Symbol;
+use hence_model::work;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::datum::{
-    Contribution, Datum, EntryId, FileKey, Form, Home, Part, Parts, Ranking, ScopeId, Source,
+    Contribution, Datum, EntryId, FileKey, Form, Home, OrderId, Part, Parts, Ranking, ScopeId,
+    Source,
 };
 use crate::evaluate::{Evaluated, Evaluator, TYPE, form};
 use crate::syntax::{BodyId, ExpressionId, Kind, Links, Mutation};
@@ -29,6 +34,7 @@ pub(crate) struct Candidate {
     pub rank: u32,
     /// The name, where it is defined.
     pub span: Span,
+    /// Whether it says so itself; another block's entry may be private all the same.
     pub private: bool,
 }
 
@@ -117,18 +123,23 @@ impl Evaluator<'_> {
 
     /// Whether an entry is kept out of the output: its highest definition is private.
     pub(crate) fn is_private(&self, entry: EntryId) -> bool {
-        let mut private = self.each_said(entry).map(|says| match says.source {
-            Source::Entry(inner) => self.is_private(inner),
-            Source::Statement(statement) => self.tree.definition(statement).private,
-            Source::Made(_) => false,
-        });
-        let first = private.next().expect("something is said about an entry");
-        if private.all(|other| other == first) {
-            return first;
+        let rank = self.each_said(entry).map(|says| says.rank).max();
+        let mut highest = self.each_said(entry).filter(|says| Some(says.rank) == rank);
+        // Only the highest are asked: a block may stand on a long row of others.
+        if let (Some(only), None) = (highest.next(), highest.next()) {
+            return match only.source {
+                Source::Entry(inner) => self.is_private(inner),
+                Source::Statement(statement) => self.tree.definition(statement).private,
+                Source::Made(_) => false,
+            };
         }
         let order = self.home_of(entry).order;
         let (highest, _) = self.split(self.candidates(&self.says(entry)), order);
-        highest.iter().any(|candidate| candidate.private)
+        let is_private = |candidate: &Candidate| match candidate.what {
+            What::Entry(inner) => self.is_private(inner),
+            _ => candidate.private,
+        };
+        highest.iter().any(is_private)
     }
 
     /// What is said about a name, as candidates for its value.
@@ -140,6 +151,7 @@ impl Evaluator<'_> {
             rank,
         } in says
         {
+            work::step();
             let file = self.scope(scope).file;
             let candidate = match source {
                 Source::Statement(statement) => {
@@ -168,7 +180,7 @@ impl Evaluator<'_> {
                     file,
                     rank,
                     span: self.place(entry),
-                    private: self.is_private(entry),
+                    private: false,
                 },
                 Source::Made(expression) => Candidate {
                     operator: Mutation::Assign,
@@ -191,21 +203,75 @@ impl Evaluator<'_> {
     pub(crate) fn split(
         &self,
         candidates: Vec<Candidate>,
-        order: crate::datum::OrderId,
+        order: OrderId,
     ) -> (Vec<Candidate>, Vec<Candidate>) {
         let rank = candidates.iter().map(|one| one.rank).max().unwrap_or(0);
-        let files: Vec<FileKey> = candidates
+        let files: FxHashSet<FileKey> = candidates
             .iter()
             .filter(|one| one.rank == rank)
             .map(|one| one.file)
             .collect();
         let is_highest = |one: &Candidate| {
+            work::step();
             one.rank == rank
                 && !self.above(order, one.file, |file| {
                     file != one.file && files.contains(&file)
                 })
         };
         candidates.into_iter().partition(is_highest)
+    }
+
+    /// Candidates in layers: the highest, those that are highest without them, and so on.
+    fn layers(&self, candidates: Vec<Candidate>, order: OrderId) -> Vec<Vec<Candidate>> {
+        let mut by_rank: BTreeMap<u32, Vec<Candidate>> = BTreeMap::new();
+        for candidate in candidates {
+            by_rank.entry(candidate.rank).or_default().push(candidate);
+        }
+        let mut layers = Vec::new();
+        for candidates in by_rank.into_values().rev() {
+            let files: FxHashSet<FileKey> = candidates.iter().map(|one| one.file).collect();
+            // For each file, how many others stand right above it, and which right below.
+            let mut above: FxHashMap<FileKey, usize> = FxHashMap::default();
+            let mut below: FxHashMap<FileKey, Vec<FileKey>> = FxHashMap::default();
+            for &file in &files {
+                let nearest = self.nearest_above(order, file, &files);
+                above.insert(file, nearest.len());
+                for higher in nearest {
+                    below.entry(higher).or_default().push(file);
+                }
+            }
+            let mut remaining = candidates;
+            let mut next: FxHashSet<FileKey> = files;
+            next.retain(|file| above[file] == 0);
+            let mut depths: FxHashMap<FileKey, usize> = FxHashMap::default();
+            for depth in 0.. {
+                if next.is_empty() {
+                    break;
+                }
+                let mut after = FxHashSet::default();
+                for file in next {
+                    depths.insert(file, depth);
+                    for &lower in below.get(&file).into_iter().flatten() {
+                        work::step();
+                        let left = above.get_mut(&lower).expect("it is one of them");
+                        *left -= 1;
+                        if *left == 0 {
+                            after.insert(lower);
+                        }
+                    }
+                }
+                next = after;
+            }
+            let first = layers.len();
+            for candidate in remaining.drain(..) {
+                let depth = first + depths[&candidate.file];
+                if layers.len() <= depth {
+                    layers.resize_with(depth + 1, Vec::new);
+                }
+                layers[depth].push(candidate);
+            }
+        }
+        layers
     }
 
     /// The value that candidates come to together.
@@ -423,10 +489,9 @@ impl Evaluator<'_> {
         parts: &mut Vec<Part>,
         by: &mut Vec<Candidate>,
     ) -> Evaluated<Vec<Candidate>> {
-        let mut layers = Vec::new();
-        let mut remaining = candidates;
-        while !remaining.is_empty() {
-            let (highest, rest) = self.split(remaining.clone(), home.order);
+        let mut found_layers = Vec::new();
+        let mut layers = self.layers(candidates, home.order).into_iter();
+        while let Some(highest) = layers.next() {
             let is_merge =
                 |one: &Candidate| one.operator == Mutation::Merge && !self.is_open_chain(one);
             let is_assigned = highest.len() == 1 && highest[0].operator == Mutation::Assign;
@@ -445,7 +510,8 @@ impl Evaluator<'_> {
                 }
             } else {
                 let (scope, span) = (highest[0].scope, highest[0].span);
-                let datum = self.combine(remaining, home)?;
+                let rest = layers.clone().flatten();
+                let datum = self.combine(highest.iter().cloned().chain(rest).collect(), home)?;
                 match datum.form {
                     Form::Block(block) => layer.push(Part::Block(block, scope)),
                     Form::Undefined => {}
@@ -455,15 +521,14 @@ impl Evaluator<'_> {
                 ends = true;
             }
             layer.reverse();
-            layers.append(&mut layer);
-            remaining = rest;
+            found_layers.append(&mut layer);
             if ends {
                 break;
             }
         }
-        layers.reverse();
-        parts.append(&mut layers);
-        Ok(remaining)
+        found_layers.reverse();
+        parts.append(&mut found_layers);
+        Ok(layers.flatten().collect())
     }
 
     /// The parts that a definition brings to a merged block, or its value if it is no block.

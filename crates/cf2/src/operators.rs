@@ -97,7 +97,7 @@ pub(crate) fn negate(cell: Cell, unit: &mut Unit) -> Result<Cell, Trouble> {
     }
 }
 
-/// Any infix operator but the logical ones.
+/// Any infix operator but `++` and the logical ones.
 pub(crate) fn binary(
     operator: Operator,
     left: Cell,
@@ -105,10 +105,6 @@ pub(crate) fn binary(
     unit: &mut Unit,
 ) -> Result<Cell, Trouble> {
     match operator {
-        Operator::Concatenate => {
-            let joined = text(left, unit) + &text(right, unit);
-            Ok(unit.literals.made_text(&joined))
-        }
         Operator::Add | Operator::Subtract | Operator::Multiply | Operator::Divide => {
             let (Some(one), Some(other)) = (Number::of(left, unit), Number::of(right, unit)) else {
                 let wrong = match Number::of(left, unit) {

@@ -325,10 +325,10 @@ impl Parser<'_> {
                 "a resource is written `Name => value`",
             ));
         };
-        let first = (operator, self.expression()?);
+        let first = (operator, self.mutated()?);
         let mut further = Vec::new();
         while let Some(operator) = self.mutation()? {
-            further.push((operator, self.expression()?));
+            further.push((operator, self.mutated()?));
         }
         let value = match further.is_empty() {
             true => first.1,
@@ -342,6 +342,27 @@ impl Parser<'_> {
         let definition = self.implicit_blocks(&blocks, name, operator, value, private);
         self.statements.push(Statement::Define(definition));
         Ok(())
+    }
+
+    /// The value behind a mutation.
+    fn mutated(&mut self) -> Parsed<ExpressionId> {
+        let (operator, lexer, next) = (self.last, self.lexer, self.next);
+        let value = self.expression()?;
+        // `A =>`, and on the next line `B => 1`: the value of `A` is missing, it is not `B`.
+        let is_resource = next.token == Token::Word
+            && next.starts_line
+            && !self.next.starts_line
+            && matches!(self.next.token, Token::Assign | Token::Merge | Token::Tilde);
+        if !is_resource {
+            return Ok(value);
+        }
+        self.unit.report(
+            Diagnostic::error(SYNTAX, "expected a value, found the next resource")
+                .label(operator, "behind this")
+                .label(next.span, "it begins here"),
+        );
+        (self.last, self.lexer, self.next) = (operator, lexer, next);
+        Err(Wrong)
     }
 
     /// `A.B.C => v` is a shorthand for the nested blocks (§3.4). `=>` and `~>` hold at every level; a

@@ -7,15 +7,19 @@
 //! That a name has the value it has also depends on what did not define it: a condition whose other branch
 //! names it, an import whose file is computed (DESIGN: absence).
 
+use std::sync::Arc;
+
 use hence_model::cell::{Cell, Content, Item};
 use hence_model::explanation::{Dependence, Role};
 use hence_model::path::Segment;
 use hence_model::source::Span;
 use hence_model::symbol::Symbol;
+use hence_model::work;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::datum::{
-    BlockId, Datum, Elements, EntryId, FileKey, Form, Home, ListId, Part, ScopeId, Source, State,
+    BlockId, Datum, Elements, EntryId, FileKey, Form, Home, ListId, Part, Scope, ScopeId, Source,
+    State,
 };
 use crate::evaluate::{Evaluated, Evaluator};
 use crate::lexer::{Lexer, Token};
@@ -262,10 +266,13 @@ impl Evaluator<'_> {
             let says = self.says(entry);
             let candidates = self.candidates(&says);
             let home = self.home_of(entry);
-            if let Ok(Ruling::Assigned { by, .. }) = self.rule(candidates, home) {
-                let is_assigned = |one: &&Candidate| one.operator == Mutation::Assign;
-                winners = by.iter().filter(is_assigned).map(|one| one.file).collect();
-            }
+            let by = match self.rule(candidates, home) {
+                Ok(Ruling::Assigned { by, .. }) => by,
+                Ok(Ruling::Chained { by, .. }) => vec![by],
+                _ => Vec::new(),
+            };
+            let is_assigned = |one: &&Candidate| one.operator == Mutation::Assign;
+            winners = by.iter().filter(is_assigned).map(|one| one.file).collect();
         }
         self.reasons = reasons;
         winners
@@ -277,9 +284,23 @@ impl Evaluator<'_> {
         if !self.tree.body(body).inline || asked.winners.iter().any(is_beaten) {
             return Ok(());
         }
-        for statement in self.tree.body(body).statements() {
-            if let Statement::Inline(inline) = self.tree.statement(statement) {
-                self.inline_presence(inline, scope, asked)?;
+        let inlines = self.inlines_of(body, file);
+        let found = match asked.name {
+            Some(name) => inlines.by_name.get(&name).map_or(&[][..], |found| found),
+            None => &inlines.all,
+        };
+        // What a file imports, it beats.
+        let is_winner = asked.winners.contains(&file);
+        for &(inline, imported) in found {
+            work::step();
+            if !(is_winner && imported == Imported::Yes) {
+                self.inline_presence(inline, scope, asked, Could::Define)?;
+            }
+        }
+        if asked.name.is_some() {
+            for &inline in &inlines.others {
+                work::step();
+                self.inline_presence(inline, scope, asked, Could::PerhapsDefine)?;
             }
         }
         Ok(())
@@ -290,35 +311,46 @@ impl Evaluator<'_> {
         id: ExpressionId,
         scope: ScopeId,
         asked: Asked<'_>,
+        could: Could,
     ) -> Evaluated<()> {
         let Asked {
             block, name, home, ..
         } = asked;
+        let file = self.scope(scope).file;
         match self.tree.expression(id).kind {
             Kind::Block(body) => self.body_presence(body, scope, asked),
             Kind::If(condition, then, otherwise) => {
                 let otherwise = otherwise.map(|otherwise| otherwise.expression());
-                let could = self.could_define(then, name)
-                    || otherwise.is_some_and(|otherwise| self.could_define(otherwise, name));
-                if !could {
-                    return Ok(());
+                if could == Could::PerhapsDefine {
+                    let mut search = Search {
+                        name,
+                        has_imports: !asked.winners.contains(&file),
+                        seen: FxHashSet::default(),
+                    };
+                    let could = self.could_define(then, file, &mut search)
+                        || otherwise.is_some_and(|id| self.could_define(id, file, &mut search));
+                    if !could {
+                        return Ok(());
+                    }
                 }
                 let chosen = match self.condition(condition, scope, home)? {
                     true => Some(then),
                     false => otherwise,
                 };
                 match chosen {
-                    Some(chosen) => self.inline_presence(chosen, scope, asked),
+                    Some(chosen) => {
+                        self.inline_presence(chosen, scope, asked, Could::PerhapsDefine)
+                    }
                     None => Ok(()),
                 }
             }
             Kind::Macro(macro_, arguments) => {
                 let arguments = self.tree.list(arguments).to_vec();
                 let (value, scope) = self.enter(macro_, arguments, scope);
-                self.inline_presence(value, scope, asked)
+                self.inline_presence(value, scope, asked, could)
             }
             // What a file imports, it beats.
-            Kind::Import(..) if asked.winners.contains(&self.scope(scope).file) => Ok(()),
+            Kind::Import(..) if asked.winners.contains(&file) => Ok(()),
             // No standard function makes a block.
             Kind::Call(function, _) if crate::functions::is_standard(self.name(function)) => Ok(()),
             Kind::Import(argument, _) => {
@@ -327,7 +359,12 @@ impl Evaluator<'_> {
                 let imported = self.import(id, scope, home);
                 self.reasons = reasons;
                 let (file, body) = imported?;
-                if !is_literal || self.body_could_define(body, name, &mut FxHashSet::default()) {
+                let mut search = Search {
+                    name,
+                    has_imports: true,
+                    seen: FxHashSet::default(),
+                };
+                if !is_literal || self.body_could_define(body, file, &mut search) {
                     self.import(id, scope, home)?;
                 }
                 match self.imported.get(&(block, file)) {
@@ -344,52 +381,205 @@ impl Evaluator<'_> {
             }
         }
     }
+}
 
-    /// Whether an inline statement could define a name, if it were evaluated in another way.
-    fn could_define(&self, id: ExpressionId, name: Option<Symbol>) -> bool {
-        self.expression_could_define(id, name, &mut FxHashSet::default())
+/// What code that did not run could have defined: it is read, not evaluated.
+impl Evaluator<'_> {
+    /// The inline statements of a body, by the names that they can define.
+    fn inlines_of(&mut self, body: BodyId, file: FileKey) -> Arc<Inlines> {
+        if let Some(known) = self.inlines.get(&body) {
+            return Arc::clone(known);
+        }
+        let mut inlines = Inlines::default();
+        for statement in self.tree.body(body).statements() {
+            let Statement::Inline(inline) = self.tree.statement(statement) else {
+                continue;
+            };
+            inlines.all.push((inline, Imported::No));
+            let mut names = FxHashMap::default();
+            match self.names_of(inline, file, Imported::No, &mut names) {
+                Ok(()) => {
+                    for (name, imported) in names {
+                        let found = inlines.by_name.entry(name).or_default();
+                        found.push((inline, imported));
+                    }
+                }
+                Err(Unknown) => inlines.others.push(inline),
+            }
+        }
+        let inlines = Arc::new(inlines);
+        self.inlines.insert(body, Arc::clone(&inlines));
+        inlines
     }
 
-    fn expression_could_define(
-        &self,
+    /// All names that an inline statement can define, if they can be told without following files further.
+    fn names_of(
+        &mut self,
         id: ExpressionId,
-        name: Option<Symbol>,
-        seen: &mut FxHashSet<BodyId>,
-    ) -> bool {
+        file: FileKey,
+        imported: Imported,
+        names: &mut FxHashMap<Symbol, Imported>,
+    ) -> Result<(), Unknown> {
         match self.tree.expression(id).kind {
-            Kind::Block(body) => self.body_could_define(body, name, seen),
+            Kind::Block(body) => self.names_in(body, file, imported, names),
             Kind::If(_, then, otherwise) => {
-                self.expression_could_define(then, name, seen)
+                self.names_of(then, file, imported, names)?;
+                match otherwise {
+                    Some(otherwise) => self.names_of(otherwise.expression(), file, imported, names),
+                    None => Ok(()),
+                }
+            }
+            Kind::Macro(macro_, _) => {
+                let value = self.tree.macro_(macro_).value;
+                self.names_of(value, file, imported, names)
+            }
+            Kind::Import(argument, _) => match self.named(argument, file) {
+                Named::File(file, body) if !self.tree.body(body).inline => {
+                    self.names_in(body, file, Imported::Yes, names)
+                }
+                Named::Nothing => Ok(()),
+                _ => Err(Unknown),
+            },
+            Kind::Undefined => Ok(()),
+            Kind::Call(function, _) if crate::functions::is_standard(self.name(function)) => Ok(()),
+            _ => Err(Unknown),
+        }
+    }
+
+    fn names_in(
+        &mut self,
+        body: BodyId,
+        file: FileKey,
+        imported: Imported,
+        names: &mut FxHashMap<Symbol, Imported>,
+    ) -> Result<(), Unknown> {
+        for statement in self.tree.body(body).statements() {
+            work::step();
+            match self.tree.statement(statement) {
+                Statement::Define(definition) => {
+                    let known = names.entry(definition.name).or_insert(imported);
+                    if imported == Imported::No {
+                        *known = imported;
+                    }
+                }
+                Statement::Inline(inline) => self.names_of(inline, file, imported, names)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The file that an import names, if that is written there. It is read if nobody has yet.
+    fn named(&mut self, argument: ExpressionId, file: FileKey) -> Named {
+        let Kind::Literal(cell) = self.tree.expression(argument).kind else {
+            return Named::Anything;
+        };
+        let name = crate::operators::text(cell, &self.unit);
+        let scope = self.new_scope(Scope {
+            root: BlockId(0),
+            file,
+            frame: None,
+            importer: None,
+        });
+        let troubles = self.unit.diagnostics.len();
+        let was_quiet = std::mem::replace(&mut self.quiet, true);
+        let importer = self.scope(scope).file;
+        let found = self.locate(&name, importer, self.span(argument), false);
+        self.quiet = was_quiet;
+        // What is wrong with a file that nobody needs is nobody's trouble.
+        self.unit.diagnostics.truncate(troubles);
+        match found {
+            Ok((file, body)) => Named::File(file, body),
+            Err(_) => Named::Nothing,
+        }
+    }
+
+    /// Whether an inline statement could define a name, if it were evaluated in another way.
+    fn could_define(&mut self, id: ExpressionId, file: FileKey, search: &mut Search) -> bool {
+        match self.tree.expression(id).kind {
+            Kind::Block(body) => self.body_could_define(body, file, search),
+            Kind::If(_, then, otherwise) => {
+                self.could_define(then, file, search)
                     || otherwise.is_some_and(|otherwise| {
-                        self.expression_could_define(otherwise.expression(), name, seen)
+                        self.could_define(otherwise.expression(), file, search)
                     })
             }
             Kind::Macro(macro_, _) => {
                 let value = self.tree.macro_(macro_).value;
-                self.expression_could_define(value, name, seen)
+                self.could_define(value, file, search)
             }
-            // A file that was never read could define anything, and so could a function of a user.
+            Kind::Import(..) if !search.has_imports => false,
+            Kind::Import(argument, _) => match self.named(argument, file) {
+                Named::File(file, body) => self.body_could_define(body, file, search),
+                Named::Nothing => false,
+                Named::Anything => true,
+            },
+            // A function of a user could define anything.
             Kind::Call(function, _) => !crate::functions::is_standard(self.name(function)),
             Kind::Undefined => false,
             _ => true,
         }
     }
 
-    fn body_could_define(
-        &self,
-        body: BodyId,
-        name: Option<Symbol>,
-        seen: &mut FxHashSet<BodyId>,
-    ) -> bool {
-        if !seen.insert(body) {
+    fn body_could_define(&mut self, body: BodyId, file: FileKey, search: &mut Search) -> bool {
+        if !search.seen.insert(body) {
             return false;
         }
         let mut statements = self.tree.body(body).statements();
-        statements.any(|statement| match self.tree.statement(statement) {
-            Statement::Define(definition) => name.is_none_or(|name| definition.name == name),
-            Statement::Inline(inline) => self.expression_could_define(inline, name, seen),
+        statements.any(|statement| {
+            work::step();
+            match self.tree.statement(statement) {
+                Statement::Define(definition) => {
+                    search.name.is_none_or(|name| definition.name == name)
+                }
+                Statement::Inline(inline) => self.could_define(inline, file, search),
+            }
         })
     }
+}
+
+/// The inline statements of a body.
+#[derive(Debug, Default)]
+pub(crate) struct Inlines {
+    all: Vec<(ExpressionId, Imported)>,
+    /// Those that can define a name, if all their names can be told.
+    by_name: FxHashMap<Symbol, Vec<(ExpressionId, Imported)>>,
+    /// The others.
+    others: Vec<ExpressionId>,
+}
+
+/// Whether only a file that is imported defines a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Imported {
+    Yes,
+    No,
+}
+
+/// Whether an inline statement can define the name that is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Could {
+    Define,
+    PerhapsDefine,
+}
+
+/// The names cannot be told.
+struct Unknown;
+
+/// What an import names.
+enum Named {
+    File(FileKey, BodyId),
+    /// A file that cannot be read: whoever imports it gets nothing.
+    Nothing,
+    /// That is computed.
+    Anything,
+}
+
+/// A search for what could define a name.
+struct Search {
+    /// None for any name.
+    name: Option<Symbol>,
+    /// Whether imported files count.
+    has_imports: bool,
+    seen: FxHashSet<BodyId>,
 }
 
 impl Node {

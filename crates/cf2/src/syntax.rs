@@ -235,6 +235,19 @@ impl Tree {
         })
     }
 
+    /// The import, conditional or call that begins there.
+    pub fn begun_at(&self, start: u32) -> Option<Span> {
+        let begins = |expression: &&Expression| {
+            let has_word = matches!(
+                expression.kind,
+                Kind::Import(..) | Kind::If(..) | Kind::Call(..) | Kind::Macro(..)
+            );
+            has_word && expression.span.start == start
+        };
+        let found = self.expressions.iter().find(begins)?;
+        Some(found.span)
+    }
+
     /// How many expressions there are.
     pub fn count(&self) -> usize {
         self.expressions.len()

@@ -78,6 +78,7 @@ fn very_deep_and_very_long_inputs_are_answered() {
         format!("A => {} 1", "-".repeat(n)),
         format!("B => 1\nA => {}$B", "- ".repeat(within)),
         format!("A => {}true", "!".repeat(within)),
+        format!("A => {}true", "!".repeat(9_900)),
         format!("A => {}true", "!".repeat(n)),
         format!("A => 1{}", " + 1".repeat(n)),
         format!("A => x{}", " ++ x".repeat(n)),
@@ -85,6 +86,7 @@ fn very_deep_and_very_long_inputs_are_answered() {
         format!("A => {}1", "1 + 2 * ".repeat(n)),
         format!("A => 1{}", ".x".repeat(n)),
         format!("A => {}2", "if (false) then 1 else ".repeat(within)),
+        format!("A => {}2", "if (false) then 1 else ".repeat(9_900)),
         format!("A => {}2", "if (false) then 1 else ".repeat(n)),
         format!(
             "{}{{ A => 1 }}",
@@ -96,6 +98,7 @@ fn very_deep_and_very_long_inputs_are_answered() {
             ") then 1".repeat(within)
         ),
         format!("A => {}x{}", "upcase(".repeat(within), ")".repeat(within)),
+        format!("A => {}x{}", "upcase(".repeat(9_900), ")".repeat(9_900)),
         format!("A => {}x{}", "upcase(".repeat(n), ")".repeat(n)),
         format!("A => 1{}", " => 1".repeat(n)),
         format!("A => {{}}{}", " ~> {}".repeat(n)),
@@ -112,7 +115,7 @@ fn very_deep_and_very_long_inputs_are_answered() {
         ),
         format!(
             "n0 => {{x => 1}}\n{}",
-            numbered(within, "n{next} => { x => $n{i} }\n")
+            numbered(150, "n{next} => { x => $n{i} }\n")
         ),
         format!(
             "def f0(x) = $x\n{}A => f{within}(1)",

@@ -56,8 +56,10 @@ struct Tally {
     mutations: usize,
     without_result: usize,
     expressions: usize,
-    /// Literals that some value listed, and those of them that changed it, by how it depends on them.
+    /// Literals that some value listed, and those of them that changed it, by how it depends on them. If
+    /// there is no result with another literal of the same type, that is not known.
     listed: BTreeMap<&'static str, (usize, usize)>,
+    unknown: usize,
 }
 
 impl Tally {
@@ -66,6 +68,7 @@ impl Tally {
         self.mutations += other.mutations;
         self.without_result += other.without_result;
         self.expressions += other.expressions;
+        self.unknown += other.unknown;
         for (role, (listed, changed)) in other.listed {
             let sum = self.listed.entry(role).or_default();
             *sum = (sum.0 + listed, sum.1 + changed);
@@ -146,12 +149,14 @@ fn check(texts: &Texts, tally: &mut Tally) {
             );
         }
         let mut changed: BTreeSet<Vec<Segment>> = BTreeSet::new();
+        let mut is_known = true;
         for replacement in replacements(&all, number) {
             tally.mutations += 1;
             let mutated = replaced(texts, &original, span, &replacement);
             let mutated = compiled(&mutated);
             if !mutated.is_good() {
                 tally.without_result += 1;
+                is_known &= type_of(&replacement) != type_of(&all[number]);
                 continue;
             }
             let after = leaves(&mutated);
@@ -174,6 +179,10 @@ fn check(texts: &Texts, tally: &mut Tally) {
             }
         }
         for (path, role) in listing {
+            if !changed.contains(path) && !is_known {
+                tally.unknown += 1;
+                continue;
+            }
             let counted = tally.listed.entry(role.word()).or_default();
             counted.0 += 1;
             counted.1 += usize::from(changed.contains(path));
@@ -383,11 +392,10 @@ fn is_defined(tokens: &[Lexeme], at: usize) -> bool {
 /// Other literals to put in a literal's place: flipped, one more, one less, empty, others of the program.
 fn replacements(all: &[String], number: usize) -> Vec<String> {
     let text = &all[number];
-    let mut others: Vec<String> = match text.as_str() {
-        "true" => vec!["false".into()],
-        "false" => vec!["true".into()],
-        number if number.starts_with(|one: char| one == '-' || one.is_ascii_digit()) => {
-            let value: f64 = number.parse().unwrap_or(0.0);
+    let mut others: Vec<String> = match type_of(text) {
+        "bool" => vec![(text == "false").to_string()],
+        "number" => {
+            let value: f64 = text.parse().unwrap_or(0.0);
             let near = [value + 1.0, value - 1.0, 0.0, 1.0, -77_777.0, 1_000_003.0];
             near.iter().map(f64::to_string).collect()
         }
@@ -398,6 +406,15 @@ fn replacements(all: &[String], number: usize) -> Vec<String> {
     others.retain(|other| other != text);
     others.dedup();
     others
+}
+
+/// The type of a literal, as it is written.
+fn type_of(literal: &str) -> &'static str {
+    match literal {
+        "true" | "false" => "bool",
+        number if number.starts_with(|one: char| one == '-' || one.is_ascii_digit()) => "number",
+        _ => "text",
+    }
 }
 
 fn replaced(texts: &Texts, compiled: &Compiled<'_>, span: Span, replacement: &str) -> Texts {

@@ -145,7 +145,7 @@ fn an_unevaluated_argument_is_asked_for_only_if_the_script_asks() {
 #[test]
 fn the_type_of_an_unevaluated_argument_is_checked_when_it_is_evaluated() {
     let text = "proto(NUMBER | NOEVAL); fn eval(a) { a.value() }";
-    let refused = Failure::Said("expected number as argument 1, and it is list".into());
+    let refused = Failure::Said("expected a number as argument 1, and it is a list".into());
     assert_eq!(call(text, [integers([])]), Err(refused));
 }
 

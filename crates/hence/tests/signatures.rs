@@ -155,7 +155,7 @@ fn anything_else_is_refused() {
 
     let text = site.read("signed.cf2");
     let import = |name: &str| format!("import({name}, {who})");
-    site.write("tampered.cf2", &text.replace("80", "81"));
+    site.write("tampered.cf2", &text.replace("Port => 80", "Port => 81"));
     site.refuses(&import("tampered"), KEYS, "the text was changed");
     site.write("before.cf2", &format!("Port => 81\n{text}"));
     site.refuses(&import("before"), KEYS, "there is text before");

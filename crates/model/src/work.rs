@@ -13,6 +13,15 @@ pub fn step() {
     STEPS.with(|steps| steps.set(steps.get() + 1));
 }
 
+/// Counts steps that another thread took for this one.
+#[inline(always)]
+pub fn steps(taken: u64) {
+    #[cfg(debug_assertions)]
+    STEPS.with(|steps| steps.set(steps.get() + taken));
+    #[cfg(not(debug_assertions))]
+    let _ = taken;
+}
+
 /// The steps that something takes on this thread; none where they are not counted.
 pub fn steps_of(work: impl FnOnce()) -> u64 {
     let now = || {

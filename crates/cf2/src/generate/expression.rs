@@ -22,7 +22,8 @@ impl Writer {
         if self.random.chance(literal) {
             return self.literal(type_);
         }
-        if self.random.chance(12) {
+        let conditional = if type_ == Type::Bool { 3 } else { 12 };
+        if self.random.chance(conditional) {
             return self.conditional(scope, type_, depth);
         }
         match type_ {
@@ -201,21 +202,29 @@ impl Writer {
     }
 
     fn truth_of(&mut self, scope: &Scope, depth: usize) -> Text {
-        match self.random.below(10) {
-            0..5 => {
+        match self.random.below(20) {
+            // Mostly comparisons that another literal on one side would turn.
+            0..14 => {
                 let type_ = *self.random.pick(&[Type::Number, Type::Number, Type::Text]);
-                let operator = *self
-                    .random
-                    .pick(&[" < ", " <= ", " == ", " != ", " >= ", " > "]);
-                let one = self.closed(scope, type_, depth);
-                one + operator + self.closed(scope, type_, depth)
+                let operators = [" < ", " <= ", " >= ", " > "];
+                let operator = match self.random.chance(90) {
+                    true => *self.random.pick(&operators),
+                    false => *self.random.pick(&[" == ", " != "]),
+                };
+                let one = self.closed(scope, type_, depth + 1);
+                one + operator + self.literal(type_)
             }
-            5..8 => {
+            14 => {
+                let type_ = *self.random.pick(&[Type::Number, Type::Text]);
+                let one = self.closed(scope, type_, depth);
+                one + " < " + self.closed(scope, type_, depth)
+            }
+            15 | 16 => {
                 let operator = *self.random.pick(&[" && ", " || "]);
                 let one = self.closed(scope, Type::Bool, depth);
                 one + operator + self.closed(scope, Type::Bool, depth)
             }
-            8 => Text::from("!") + self.closed(scope, Type::Bool, depth),
+            17 | 18 => Text::from("!") + self.closed(scope, Type::Bool, depth),
             _ => {
                 let name = match scope.rank {
                     0 => "nothing",

@@ -45,7 +45,7 @@ impl Writer {
             0 => format!("{}.{}", self.random.below(50), self.random.below(100)),
             1 => format!("-{}", self.random.below(100)),
             2 => format!("00{}", self.random.below(10)),
-            3 => (self.random.number() >> 44).to_string(),
+            3 => (self.random.number() >> 50).to_string(),
             _ => self.random.below(30).to_string(),
         }
     }

@@ -280,7 +280,7 @@ impl Writer {
     /// An import of a file, under one of the names that it has.
     fn import(&mut self, file: usize, scope: &mut Scope, number: usize, body: &mut Body) -> Text {
         let name = name_of(file);
-        let argument = match self.random.below(12) {
+        let argument = match self.random.below(24) {
             0 => format!("'{name}'"),
             1 => format!("'{name}.cf2'"),
             2 => format!("'./{name}'"),

@@ -81,7 +81,8 @@ impl Why {
         let explanation = match explain(&mut compiled, &self.path) {
             Ok(explanation) => explanation,
             Err(missing) => {
-                let diagnostic = no_such_path(&self.path, &missing);
+                let known = compiled.path(&missing.known);
+                let diagnostic = no_such_path(&self.path, &known, &missing);
                 return Err(Stop::Refused(Box::new(diagnostic)));
             }
         };
@@ -188,9 +189,9 @@ pub fn explain(compiled: &mut Configuration<'_>, path: &str) -> Result<Explanati
     Err(first.expect("a path has a reading"))
 }
 
-fn no_such_path(path: &str, missing: &NoSuchPath) -> Diagnostic {
-    let known = missing.known.to_string();
-    let place = match known.as_str() {
+/// There is something at `known`, but not at `path`.
+fn no_such_path(path: &str, known: &str, missing: &NoSuchPath) -> Diagnostic {
+    let place = match known {
         "" => "the configuration".to_owned(),
         known => format!("`{known}`"),
     };
@@ -230,7 +231,9 @@ impl Answer<'_> {
         let explanation = self.explanation;
         let value = self.value(&explanation.value);
         let how = match explanation.steps.first().map(|step| &step.kind) {
-            Some(StepKind::Operation(_) | StepKind::Mutation(_)) if explanation.place.is_none() => {
+            Some(StepKind::Operation(_) | StepKind::Mutation(_) | StepKind::Written)
+                if explanation.place.is_none() =>
+            {
                 let span = explanation.expression.span;
                 let expression = self.expression(&explanation.expression);
                 format!("computed at {} as {expression}", self.location(span))
