@@ -490,7 +490,7 @@ impl<'w> Evaluator<'w> {
             Kind::List(list) => Ok(self.new_list(List {
                 elements: Elements::Written(list, scope),
                 home,
-                states: vec![State::Fresh; list.len()],
+                states: vec![State::Fresh; list.count()],
                 extent: Extent::Unknown,
             })),
             Kind::Block(body) => {

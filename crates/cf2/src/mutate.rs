@@ -581,7 +581,7 @@ impl Evaluator<'_> {
             Mutation::Assign => Datum::UNDEFINED,
             _ => self.combine(below.unwrap_or_default(), home)?,
         };
-        for number in 0..links.len() {
+        for number in 0..links.count() {
             let (operator, id) = self.tree.chain(links)[number];
             let span = self.span(id);
             let candidate = Candidate {

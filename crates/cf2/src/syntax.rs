@@ -103,7 +103,7 @@ pub struct Links {
 
 impl Links {
     /// How many there are; one at least.
-    pub fn len(self) -> usize {
+    pub fn count(self) -> usize {
         self.len as usize
     }
 }
@@ -117,7 +117,7 @@ pub struct Expressions {
 
 impl Expressions {
     /// How many there are.
-    pub fn len(self) -> usize {
+    pub fn count(self) -> usize {
         self.len as usize
     }
 }
