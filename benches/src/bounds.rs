@@ -50,13 +50,13 @@ const ALLOWED: [Allowed; 2] = [
     },
     Allowed {
         compiler: HenceCf2,
-        of_jrsonnet: 0.3,
+        of_jrsonnet: 0.25,
         of_floor: &[
-            ("fleet-1000", 1.5),
-            (LARGEST_FLEET, 1.5),
-            ("wide-10000", 1.0),
+            ("fleet-1000", 0.6),
+            (LARGEST_FLEET, 0.6),
+            ("wide-10000", 1.4),
             ("wide-100000", 1.0),
-            ("imports", 3.0),
+            ("imports", 2.0),
         ],
     },
 ];

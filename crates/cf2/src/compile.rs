@@ -1,7 +1,8 @@
 //! From a file to a configuration.
 
-use hence_model::cell::Mark;
+use hence_model::cell::{Cell, Mark};
 use hence_model::diagnostic::Diagnostic;
+use hence_model::print::printed::Printed;
 use hence_model::source::Span;
 use hence_model::symbol::Symbol;
 use hence_model::unit::{Limits, OUTPUT_TOO_LARGE, TOO_DEEP, Unit};
@@ -274,7 +275,7 @@ impl Evaluator<'_> {
                 shows_all = false;
                 continue;
             }
-            let name = self.name(self.entry(entry).name).len() as u64;
+            let name = u64::from(self.unit.symbols.length(self.entry(entry).name));
             let checked = match self.at_hand(entry).and_then(|datum| self.leaf_size(datum)) {
                 Some(size) => Ok(size),
                 None => {
@@ -427,15 +428,13 @@ impl Evaluator<'_> {
     /// Sends a value that was computed to a sink.
     pub(crate) fn send(&self, datum: Datum, sink: &mut impl Sink) {
         let mut open: Vec<Open> = Vec::new();
+        let mut printed = Printed::default();
         let mut next = Some(datum);
         loop {
             if let Some(datum) = next.take() {
                 match datum.form {
                     Form::Undefined => sink.event(Event::Null),
-                    Form::Scalar(cell) => {
-                        let scalar = self.unit.literals.scalar(&self.unit.sources, cell);
-                        sink.event(scalar.expect("it is one"));
-                    }
+                    Form::Scalar(cell) => self.send_scalar(cell, sink),
                     Form::Literals(cell) => {
                         self.unit.literals.send(&self.unit.sources, cell, sink);
                     }
@@ -450,7 +449,12 @@ impl Evaluator<'_> {
                             shows_all,
                             ..
                         } = *self.block(block);
-                        open.push(Open::Block { at, end, shows_all });
+                        open.push(Open::Block {
+                            block,
+                            at,
+                            end,
+                            shows_all,
+                        });
                     }
                 }
             }
@@ -463,12 +467,31 @@ impl Evaluator<'_> {
                     sink.event(Event::MapEnd);
                     open.pop();
                 }
-                Some(Open::Block { at, shows_all, .. }) => {
-                    let entry = self.slots[*at as usize];
+                Some(Open::Block {
+                    block,
+                    at,
+                    shows_all,
+                    ..
+                }) => {
+                    let id = self.slots[*at as usize];
                     *at += 1;
-                    if *shows_all || self.is_visible(entry) {
-                        sink.event(Event::Key(self.name(self.entry(entry).name)));
-                        next = Some(known(self.entry(entry).state));
+                    if !*shows_all && !self.is_visible(id) {
+                        continue;
+                    }
+                    let entry = self.entry(id);
+                    let datum = known(entry.state);
+                    match datum.form {
+                        // What this block has from another one, others are likely to have from there, too.
+                        Form::Scalar(cell) if entry.block != *block => {
+                            printed.entry(id.0, sink, |sink| {
+                                sink.event(Event::Key(self.name(entry.name)));
+                                self.send_scalar(cell, sink);
+                            });
+                        }
+                        _ => {
+                            sink.event(Event::Key(self.name(entry.name)));
+                            next = Some(datum);
+                        }
                     }
                 }
                 Some(Open::List(list, index)) => {
@@ -487,12 +510,18 @@ impl Evaluator<'_> {
             }
         }
     }
+
+    fn send_scalar(&self, cell: Cell, sink: &mut impl Sink) {
+        let scalar = self.unit.literals.scalar(&self.unit.sources, cell);
+        sink.event(scalar.expect("it is one"));
+    }
 }
 
 /// What is open while a value is sent.
 enum Open {
     /// A block, and the stretch of its slots that is left.
     Block {
+        block: BlockId,
         at: u32,
         end: u32,
         shows_all: bool,

@@ -216,6 +216,15 @@ pub enum Part {
     Block(BlockId, ScopeId),
 }
 
+impl Part {
+    /// Where it is said.
+    pub fn scope(self) -> ScopeId {
+        match self {
+            Part::Body(_, scope) | Part::Block(_, scope) => scope,
+        }
+    }
+}
+
 /// How definitions of one name are ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ranking {

@@ -73,10 +73,10 @@ pub struct Evaluator<'w> {
     pub(crate) stamps: Vec<(u32, u32)>,
     /// How many blocks were built.
     pub(crate) built: u32,
+    /// Where the slots end that each part of the block that is being built brought; empty between blocks.
+    pub(crate) ends: Vec<u32>,
     /// The files whose mistakes were reported.
     pub(crate) reported: FxHashSet<FileKey>,
-    /// What was first said about each name of the block that is being built; empty between blocks.
-    pub(crate) said: Vec<Contribution>,
     /// What is being computed, and the reference that asked for it.
     running: Vec<(Running, Span)>,
     depth: u32,
@@ -125,8 +125,8 @@ impl<'w> Evaluator<'w> {
             imported: FxHashMap::default(),
             stamps: Vec::new(),
             built: 0,
+            ends: Vec::new(),
             reported: FxHashSet::default(),
-            said: Vec::new(),
             running: Vec::new(),
             depth: 0,
             quiet: false,

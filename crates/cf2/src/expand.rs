@@ -153,75 +153,72 @@ impl Evaluator<'_> {
         self.built += 1;
         let start = self.slots.len() as u32;
         let ranking = self.block(block).ranking;
-        let mut said = std::mem::take(&mut self.said);
+        let mut ends = std::mem::take(&mut self.ends);
         for (number, part) in parts.as_slice().iter().enumerate() {
             let rank = rank(ranking, number);
+            let scope = part.scope();
+            let says = |source| Contribution {
+                source,
+                scope,
+                rank,
+            };
+            // What was first said about an entry that the block has from another one.
+            let first = |slot, entry| {
+                let brought_by = ends.partition_point(|&end| end <= slot);
+                Contribution {
+                    source: Source::Entry(entry),
+                    scope: parts.as_slice()[brought_by].scope(),
+                    rank: self::rank(ranking, brought_by),
+                }
+            };
             match *part {
-                Part::Body(body, scope) => {
+                Part::Body(body, _) => {
                     for statement in self.tree.body(body).statements() {
                         let name = self.tree.definition(statement).name;
-                        let source = Source::Statement(statement);
-                        self.stamp(
-                            block,
-                            name,
-                            Contribution {
-                                source,
-                                scope,
-                                rank,
-                            },
-                            &mut said,
-                            start,
-                        );
+                        self.stamp(block, name, says(Source::Statement(statement)), first);
                     }
                 }
-                Part::Block(inner, scope) => {
+                Part::Block(inner, _) => {
                     let (from, to) = self.block(inner).slots;
                     for slot in from..to {
                         let entry = self.slots[slot as usize];
                         let name = self.entry(entry).name;
-                        let source = Source::Entry(entry);
-                        self.stamp(
-                            block,
-                            name,
-                            Contribution {
-                                source,
-                                scope,
-                                rank,
-                            },
-                            &mut said,
-                            start,
-                        );
+                        self.stamp(block, name, says(Source::Entry(entry)), first);
                     }
                 }
             }
+            ends.push(self.slots.len() as u32);
         }
-        said.clear();
-        self.said = said;
+        ends.clear();
+        self.ends = ends;
         self.blocks[block.0 as usize].slots = (start, self.slots.len() as u32);
         Ok(())
     }
 
-    /// Adds what is said about a name to a block that is being built in one go, whose slots begin at
-    /// `start`; `said` is what was first said about each.
+    /// Adds what is said about a name to a block that is being built in one go. `first` tells what was first
+    /// said about an entry, by its slot, that is another block's.
     fn stamp(
         &mut self,
         block: BlockId,
         name: Symbol,
         says: Contribution,
-        said: &mut Vec<Contribution>,
-        start: u32,
+        first: impl Fn(u32, EntryId) -> Contribution,
     ) {
         let (stamped, slot) = self.stamps[name.index()];
         if stamped == self.built {
             let known = self.slots[slot as usize];
-            let first = said[(slot - start) as usize];
-            self.slots[slot as usize] = self.contribute(block, known, first, says);
+            let known = match self.entry(known).block == block {
+                true => known,
+                // It stays as it is there.
+                false => self.new_entry(block, name, Says::One(first(slot, known))),
+            };
+            self.contribute(known, says);
+            self.slots[slot as usize] = known;
             return;
         }
         self.stamps[name.index()] = (self.built, self.slots.len() as u32);
         let entry = self.first(block, name, says);
         self.slots.push(entry);
-        said.push(says);
     }
 
     /// The entry for a name that one thing is said about. If that is another block's entry, it is that one.
@@ -242,21 +239,9 @@ impl Evaluator<'_> {
         EntryId(self.entries.len() as u32 - 1)
     }
 
-    /// Adds to what is said about an entry of a block, which began with `first`.
-    fn contribute(
-        &mut self,
-        block: BlockId,
-        known: EntryId,
-        first: Contribution,
-        says: Contribution,
-    ) -> EntryId {
-        let before = self.entry(known);
-        // An entry that is another block's stays as it is there.
-        if before.block != block {
-            let entry = self.new_entry(block, before.name, Says::One(first));
-            return self.contribute(block, entry, first, says);
-        }
-        if let Says::One(first) = before.says
+    /// Adds to what is said about an entry.
+    fn contribute(&mut self, known: EntryId, says: Contribution) {
+        if let Says::One(first) = self.entry(known).says
             && self.options.duplicates != Lint::Allow
         {
             self.mind_duplicate(first, says);
@@ -275,7 +260,6 @@ impl Evaluator<'_> {
             }
         };
         self.entries[known.0 as usize].says = says;
-        known
     }
 
     fn mind_duplicate(&mut self, first: Contribution, second: Contribution) {
@@ -439,7 +423,13 @@ impl Evaluator<'_> {
         let next = expansion.defined.len() as u32;
         let number = *expansion.index.entry(name).or_insert(next);
         match expansion.defined.get_mut(number as usize) {
-            Some((known, first)) => *known = self.contribute(block, *known, *first, says),
+            Some((known, first)) => {
+                // An entry that is another block's stays as it is there.
+                if self.entry(*known).block != block {
+                    *known = self.new_entry(block, name, Says::One(*first));
+                }
+                self.contribute(*known, says);
+            }
             None => {
                 let entry = self.first(block, name, says);
                 expansion.defined.push((entry, says));

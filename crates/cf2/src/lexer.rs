@@ -166,9 +166,19 @@ pub fn is_bare(text: &str) -> bool {
     is_name(text) && !text.starts_with('_')
 }
 
-/// Whether a character can stand in a name: see `IDENTIFIER` in the grammar.
+/// Whether a byte can stand in a name: see `IDENTIFIER` in the grammar.
+const IN_WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_' || byte >= 0x80;
+        byte += 1;
+    }
+    table
+};
+
 fn continues_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+    IN_WORD[byte as usize]
 }
 
 fn word_length(bytes: &[u8]) -> usize {
@@ -182,18 +192,21 @@ fn word_length(bytes: &[u8]) -> usize {
 }
 
 fn keyword(word: &str) -> Option<Keyword> {
-    Some(match word {
-        "true" => Keyword::True,
-        "false" => Keyword::False,
-        "if" => Keyword::If,
-        "then" => Keyword::Then,
-        "else" => Keyword::Else,
-        "import" => Keyword::Import,
-        "def" => Keyword::Def,
-        "private" => Keyword::Private,
+    // Bytes are told apart one by one, where texts would each be compared whole.
+    Some(match word.as_bytes() {
+        b"true" => Keyword::True,
+        b"false" => Keyword::False,
+        b"if" => Keyword::If,
+        b"then" => Keyword::Then,
+        b"else" => Keyword::Else,
+        b"import" => Keyword::Import,
+        b"def" => Keyword::Def,
+        b"private" => Keyword::Private,
         _ => return None,
     })
 }
+
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 impl Lexer {
     /// A lexer of a stretch of text.
@@ -242,20 +255,19 @@ impl Lexer {
     fn skip(&mut self, bytes: &[u8]) -> bool {
         let mut starts_line = false;
         let mut at = self.at as usize;
-        loop {
-            match bytes[at..] {
-                [b'\n', ..] => {
+        while let Some(&byte) = bytes.get(at) {
+            match byte {
+                b' ' | b'\t' | b'\r' => at += 1,
+                b'\n' => {
                     starts_line = true;
                     at += 1;
                 }
-                [b' ' | b'\t' | b'\r', ..] => at += 1,
-                [b'/', b'/', ..] => {
+                b'/' if bytes.get(at + 1) == Some(&b'/') => {
                     let rest = &bytes[at..];
                     let end = rest.iter().position(|&byte| byte == b'\n');
                     at += end.unwrap_or(rest.len());
                 }
-                // A byte order mark.
-                [0xef, 0xbb, 0xbf, ..] => at += 3,
+                0xef if bytes[at..].starts_with(BYTE_ORDER_MARK) => at += BYTE_ORDER_MARK.len(),
                 _ => break,
             }
         }

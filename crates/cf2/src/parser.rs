@@ -191,9 +191,7 @@ impl Parser<'_> {
         let end = self.next.span.end;
         self.in_list = was_in_list;
         let span = Span::new(start, end);
-        let body = self.tree.add_body(&self.statements[mark..], span, false);
-        self.statements.truncate(mark);
-        body
+        self.tree.take_body(&mut self.statements, mark, span)
     }
 
     /// Reports the innermost block that has no end; those around it are open because of it.

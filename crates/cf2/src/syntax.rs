@@ -117,7 +117,7 @@ pub struct Expressions {
 
 impl Expressions {
     /// How many there are.
-    pub(crate) fn len(self) -> usize {
+    pub fn count(self) -> usize {
         self.len as usize
     }
 }
@@ -325,10 +325,33 @@ impl Tree {
 
     /// Adds a body.
     pub fn add_body(&mut self, statements: &[Statement], span: Span, implicit: bool) -> BodyId {
-        let start = self.statements.len() as u32;
+        let start = self.statements.len();
         self.statements.extend_from_slice(statements);
+        self.body_from(start, span, implicit)
+    }
+
+    /// Adds a body that is written out, of the statements from `mark` on, which are taken away.
+    pub fn take_body(
+        &mut self,
+        statements: &mut Vec<Statement>,
+        mark: usize,
+        span: Span,
+    ) -> BodyId {
+        // A file that is nothing but resources may be large; it need not be copied.
+        if self.statements.is_empty() && mark == 0 {
+            std::mem::swap(&mut self.statements, statements);
+            return self.body_from(0, span, false);
+        }
+        let body = self.add_body(&statements[mark..], span, false);
+        statements.truncate(mark);
+        body
+    }
+
+    /// The body of the statements from `start` on.
+    fn body_from(&mut self, start: usize, span: Span, implicit: bool) -> BodyId {
+        let statements = &self.statements[start..];
         self.bodies.push(Body {
-            start,
+            start: start as u32,
             len: statements.len() as u32,
             span,
             implicit,

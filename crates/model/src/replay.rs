@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use crate::cell::{Cell, Item, Literals};
 use crate::order;
+use crate::print::printed::Printed;
 use crate::source::Sources;
 use crate::store::{EntryId, Found, Store, Time, View};
 use crate::symbol::{Symbol, Symbols};
@@ -325,18 +326,19 @@ impl<'a, R: Recorder> Reader<'a, R> {
 
     /// An entry with a scalar that many blocks have: printed from its text, if there is one.
     fn often(&mut self, slot: Slot, sink: &mut impl Sink) {
-        let mark = sink.mark();
-        if mark.is_some()
-            && let Some(text) = self.printed.get(slot.printed)
-        {
-            return sink.again(text);
-        }
-        let entry = self.store.entry(slot.entry);
-        sink.event(Event::Key(self.symbols.name(self.sources, entry.key)));
-        self.leaf(entry.cell, sink);
-        if let Some(text) = mark.and_then(|mark| sink.since(mark)) {
-            self.printed.keep(slot.printed, text);
-        }
+        let Self {
+            sources,
+            symbols,
+            literals,
+            store,
+            ..
+        } = *self;
+        self.printed.entry(slot.printed, sink, |sink| {
+            let entry = store.entry(slot.entry);
+            sink.event(Event::Key(symbols.name(sources, entry.key)));
+            let scalar = literals.scalar(sources, entry.cell);
+            sink.event(scalar.expect("only scalars are numbered"));
+        });
     }
 
     fn enter(&mut self, view: View, open: &mut Vec<Open<'a>>, sink: &mut impl Sink) {
@@ -425,38 +427,6 @@ impl<'a, R: Recorder> Reader<'a, R> {
             top.bytes = top.bytes.saturating_add(bytes).saturating_add(key + 4);
             top.levels = top.levels.max(levels + 1);
             top.next += 1;
-        }
-    }
-}
-
-/// What was printed of entries that many blocks have, so that it need not be worked out again.
-#[derive(Default)]
-struct Printed {
-    /// Where an entry's text is; nowhere if it is empty.
-    texts: Vec<(u32, u32)>,
-    bytes: Vec<u8>,
-}
-
-/// How many bytes of printed text are kept.
-const PRINTED: usize = 1 << 20;
-
-impl Printed {
-    fn number(&mut self) -> u32 {
-        self.texts.push((0, 0));
-        self.texts.len() as u32 - 1
-    }
-
-    #[inline]
-    fn get(&self, number: u32) -> Option<&[u8]> {
-        let &(start, end) = self.texts.get(number as usize)?;
-        (start < end).then(|| &self.bytes[start as usize..end as usize])
-    }
-
-    fn keep(&mut self, number: u32, text: &[u8]) {
-        if self.bytes.len() + text.len() <= PRINTED {
-            let start = self.bytes.len() as u32;
-            self.bytes.extend_from_slice(text);
-            self.texts[number as usize] = (start, self.bytes.len() as u32);
         }
     }
 }

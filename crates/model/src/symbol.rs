@@ -106,6 +106,13 @@ impl Symbols {
         }
     }
 
+    /// How many bytes a name has.
+    #[inline]
+    pub fn length(&self, symbol: Symbol) -> u32 {
+        let span = self.names[symbol.index()];
+        span.end - span.start
+    }
+
     /// How many names there are.
     pub fn count(&self) -> usize {
         self.names.len()

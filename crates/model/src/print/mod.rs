@@ -1,6 +1,7 @@
 //! Printers: sinks that write a value as text. Each language's own syntax is printed by its crate.
 
 pub mod json;
+pub mod printed;
 pub mod yaml;
 
 use std::io::{self, Write};
