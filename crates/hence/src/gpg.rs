@@ -47,7 +47,7 @@ impl Gpg {
             let word = words.next().unwrap_or("");
             match word {
                 // The last word is the key that the signing one belongs to.
-                "VALIDSIG" => keys.extend(words.last().map(str::to_owned)),
+                "VALIDSIG" => keys.extend(words.next_back().map(str::to_owned)),
                 "BADSIG" => return Err("its signature is not good: the text was changed".into()),
                 "EXPKEYSIG" => return Err("the key that signed it has expired".into()),
                 "REVKEYSIG" => return Err("the key that signed it was revoked".into()),
