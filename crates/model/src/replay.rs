@@ -351,6 +351,11 @@ impl<'a, R: Recorder> Reader<'a, R> {
     }
 
     fn leaf(&self, cell: Cell, sink: &mut impl Sink) -> Option<Open<'a>> {
+        // The output has none of these, but what lost to it may have a link that nobody followed.
+        if cell.as_late().is_some() {
+            sink.event(Event::Reference("…"));
+            return None;
+        }
         if let Some(scalar) = self.literals.scalar(self.sources, cell) {
             sink.event(scalar);
             return None;
