@@ -18,8 +18,7 @@ use hence_model::work;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::datum::{
-    BlockId, Datum, Elements, EntryId, FileKey, Form, Home, ListId, Part, Scope, ScopeId, Source,
-    State,
+    BlockId, Datum, Elements, EntryId, FileKey, Form, Home, ListId, Part, ScopeId, Source, State,
 };
 use crate::evaluate::{Evaluated, Evaluator};
 use crate::lexer::{Lexer, Token};
@@ -474,16 +473,9 @@ impl Evaluator<'_> {
             return Named::Anything;
         };
         let name = crate::operators::text(cell, &self.unit);
-        let scope = self.new_scope(Scope {
-            root: BlockId(0),
-            file,
-            frame: None,
-            importer: None,
-        });
         let troubles = self.unit.diagnostics.len();
         let was_quiet = std::mem::replace(&mut self.quiet, true);
-        let importer = self.scope(scope).file;
-        let found = self.locate(&name, importer, self.span(argument), false);
+        let found = self.locate(&name, file, self.span(argument), false);
         self.quiet = was_quiet;
         // What is wrong with a file that nobody needs is nobody's trouble.
         self.unit.diagnostics.truncate(troubles);
