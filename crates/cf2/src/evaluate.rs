@@ -25,7 +25,7 @@ use crate::expand::Expansion;
 use crate::imports::Imports;
 use crate::lexer::Operator;
 use crate::operators;
-use crate::reasons::{Inlines, Node, Reasons};
+use crate::reasons::{Inlines, Node, Reasons, Unconditional};
 use crate::syntax::{BodyId, Definition, ExpressionId, Kind, MacroId, Mutation, Tree};
 use crate::world::World;
 
@@ -86,6 +86,8 @@ pub struct Evaluator<'w> {
     pub(crate) calls: FxHashMap<ExpressionId, (ScopeId, Home)>,
     /// Which inline statements of a body can define which names, once somebody asked.
     pub(crate) inlines: FxHashMap<BodyId, Arc<Inlines>>,
+    /// The imports of blocks that no condition can prevent, once somebody has asked.
+    pub(crate) unconditional: FxHashMap<BlockId, Arc<Unconditional>>,
     /// What a value is computed from, while that is asked.
     pub(crate) reasons: Option<Reasons>,
     /// What was evaluated, in order, for those who want to see it.
@@ -132,6 +134,7 @@ impl<'w> Evaluator<'w> {
             quiet: false,
             calls: FxHashMap::default(),
             inlines: FxHashMap::default(),
+            unconditional: FxHashMap::default(),
             reasons: None,
             steps: Vec::new(),
         }
@@ -160,6 +163,7 @@ impl<'w> Evaluator<'w> {
         self.orders.truncate(1);
         self.expansions.clear();
         self.imported.clear();
+        self.unconditional.clear();
         self.calls.clear();
         self.reported.clear();
         self.steps.clear();

@@ -288,11 +288,13 @@ impl Evaluator<'_> {
             Some(name) => inlines.by_name.get(&name).map_or(&[][..], |found| found),
             None => &inlines.all,
         };
-        // What a file imports, it beats.
+        // What a file imports, it beats; and what is imported anyway, no condition imports.
         let is_winner = asked.winners.contains(&file);
         for &(inline, imported) in found {
             work::step();
-            if !(is_winner && imported == Imported::Yes) {
+            let is_idle = imported == Imported::Yes
+                && (is_winner || self.imports_nothing_new(inline, file, asked.block));
+            if !is_idle {
                 self.inline_presence(inline, scope, asked, Could::Define)?;
             }
         }
@@ -324,6 +326,7 @@ impl Evaluator<'_> {
                     let mut search = Search {
                         name,
                         has_imports: !asked.winners.contains(&file),
+                        known: Some(self.unconditional(block)),
                         seen: FxHashSet::default(),
                     };
                     let could = self.could_define(then, file, &mut search)
@@ -361,6 +364,7 @@ impl Evaluator<'_> {
                 let mut search = Search {
                     name,
                     has_imports: true,
+                    known: None,
                     seen: FxHashSet::default(),
                 };
                 if !is_literal || self.body_could_define(body, file, &mut search) {
@@ -485,6 +489,65 @@ impl Evaluator<'_> {
         }
     }
 
+    /// The imports of a block that no condition can prevent.
+    fn unconditional(&mut self, block: BlockId) -> Arc<Unconditional> {
+        if let Some(known) = self.unconditional.get(&block) {
+            return Arc::clone(known);
+        }
+        let mut found = Unconditional::default();
+        let parts = self.block(block).parts.clone();
+        let bodies = parts.as_slice().iter().filter_map(|part| match *part {
+            Part::Body(body, scope) => Some((body, self.scope(scope).file)),
+            Part::Block(..) => None,
+        });
+        let mut pending: Vec<(BodyId, FileKey)> = bodies.collect();
+        while let Some((body, file)) = pending.pop() {
+            for statement in self.tree.body(body).statements() {
+                work::step();
+                if let Statement::Inline(inline) = self.tree.statement(statement)
+                    && let Kind::Import(argument, _) = self.tree.expression(inline).kind
+                    && let Named::File(imported, body) = self.named(argument, file)
+                {
+                    let importers = found.importers.entry(imported).or_default();
+                    if importers.is_empty() {
+                        pending.push((body, imported));
+                    }
+                    importers.push(file);
+                }
+            }
+        }
+        let found = Arc::new(found);
+        self.unconditional.insert(block, Arc::clone(&found));
+        found
+    }
+
+    /// Whether everything that an inline statement could import is imported anyway, below the same file.
+    fn imports_nothing_new(&mut self, id: ExpressionId, file: FileKey, block: BlockId) -> bool {
+        match self.tree.expression(id).kind {
+            Kind::Import(argument, _) => match self.named(argument, file) {
+                Named::File(imported, _) => self.unconditional(block).has(file, imported),
+                Named::Nothing => true,
+                Named::Anything => false,
+            },
+            Kind::If(_, then, otherwise) => {
+                self.is_idle(then, file, block)
+                    && otherwise.is_none_or(|one| self.is_idle(one.expression(), file, block))
+            }
+            _ => false,
+        }
+    }
+
+    fn is_idle(&mut self, id: ExpressionId, file: FileKey, block: BlockId) -> bool {
+        let Kind::Block(body) = self.tree.expression(id).kind else {
+            return self.imports_nothing_new(id, file, block);
+        };
+        let mut statements = self.tree.body(body).statements();
+        statements.all(|statement| match self.tree.statement(statement) {
+            Statement::Define(_) => true,
+            Statement::Inline(inline) => self.imports_nothing_new(inline, file, block),
+        })
+    }
+
     /// Whether an inline statement could define a name, if it were evaluated in another way.
     fn could_define(&mut self, id: ExpressionId, file: FileKey, search: &mut Search) -> bool {
         match self.tree.expression(id).kind {
@@ -501,7 +564,11 @@ impl Evaluator<'_> {
             }
             Kind::Import(..) if !search.has_imports => false,
             Kind::Import(argument, _) => match self.named(argument, file) {
-                Named::File(file, body) => self.body_could_define(body, file, search),
+                Named::File(imported, body) => {
+                    let known = search.known.as_ref();
+                    let is_known = known.is_some_and(|known| known.has(file, imported));
+                    !is_known && self.body_could_define(body, imported, search)
+                }
                 Named::Nothing => false,
                 Named::Anything => true,
             },
@@ -565,12 +632,40 @@ enum Named {
     Anything,
 }
 
+/// The imports of a block that no condition can prevent.
+#[derive(Debug, Default)]
+pub(crate) struct Unconditional {
+    importers: FxHashMap<FileKey, Vec<FileKey>>,
+}
+
+impl Unconditional {
+    /// Whether a file imports another in any case, directly or not.
+    fn has(&self, importer: FileKey, imported: FileKey) -> bool {
+        let mut pending = vec![imported];
+        let mut seen = FxHashSet::default();
+        while let Some(file) = pending.pop() {
+            for &one in self.importers.get(&file).into_iter().flatten() {
+                work::step();
+                if one == importer {
+                    return true;
+                }
+                if seen.insert(one) {
+                    pending.push(one);
+                }
+            }
+        }
+        false
+    }
+}
+
 /// A search for what could define a name.
 struct Search {
     /// None for any name.
     name: Option<Symbol>,
     /// Whether imported files count.
     has_imports: bool,
+    /// The imports that bring nothing new.
+    known: Option<Arc<Unconditional>>,
     seen: FxHashSet<BodyId>,
 }
 
