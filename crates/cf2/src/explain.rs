@@ -13,10 +13,11 @@ use hence_model::value::{Builder, Value};
 
 use crate::compile::{Compiled, on_stack, on_stack_while};
 use crate::datum::{BlockId, Datum, Elements, EntryId, Form, Home, ListId, ScopeId, Source, State};
-use crate::evaluate::{Evaluated, Evaluator, Selected, Stop, form, literal_datum};
+use crate::evaluate::{Evaluated, Evaluator, Stop, form, literal_datum};
 use crate::lexer::{Lexer, Token};
 use crate::mutate::{Candidate, Ruling, What};
 use crate::reasons::Node;
+use crate::references::Selected;
 use crate::syntax::{ExpressionId, Kind, Mutation};
 
 /// How many steps an expression or a chain of references may have in one answer.

@@ -14,10 +14,11 @@ use crate::datum::{
     Contribution, Datum, Elements, EntryId, Extent, Form, Home, List, Parts, Ranking, Says,
     ScopeId, Source, Stage, State,
 };
-use crate::evaluate::{Evaluated, Evaluator, Selected, Stop, TYPE, UNDEFINED, form, literal_datum};
+use crate::evaluate::{Evaluated, Evaluator, Stop, TYPE, UNDEFINED, form, literal_datum};
 use crate::lexer::is_name;
 use crate::mutate::Candidate;
 use crate::operators::{self, Number};
+use crate::references::Selected;
 use crate::syntax::{ExpressionId, Expressions, Kind};
 use crate::text;
 use crate::world::Custom;

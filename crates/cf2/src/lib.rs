@@ -5,6 +5,8 @@
 //! evaluate   expressions to values, as far as somebody asks
 //! expand     what names a block has: inline conditionals, imports and calls
 //! mutate     what becomes of a name that several files define
+//! priority   which file beats which
+//! references `$name`, and what a selector selects
 //! compile    from a file to a configuration
 //!
 //! The language is described in `docs/cf2.md`; numbers such as §4.2 refer to the paper.
@@ -23,8 +25,10 @@ pub mod mutate;
 pub mod operators;
 pub mod parser;
 pub mod printer;
+mod priority;
 pub mod read;
 mod reasons;
+pub mod references;
 pub mod syntax;
 pub mod text;
 pub mod world;

@@ -28,11 +28,6 @@ pub const MACRO_NAME: Code = Code::new("cf2.macro-name");
 /// Parses a file, and reports what is wrong with it. What can be read is in the tree.
 pub fn parse(unit: &mut Unit, tree: &mut Tree, file: FileId) -> BodyId {
     let span = unit.sources.span(file);
-    parse_part(unit, tree, file, span)
-}
-
-/// Parses a stretch of a file, as if it were all of it.
-pub fn parse_part(unit: &mut Unit, tree: &mut Tree, file: FileId, span: Span) -> BodyId {
     let start = Lexeme {
         token: Token::End,
         span: Span::at(span.start),

@@ -292,8 +292,10 @@ impl Evaluator<'_> {
         let is_winner = asked.winners.contains(&file);
         for &(inline, imported) in found {
             work::step();
+            let is_conditional = matches!(self.tree.expression(inline).kind, Kind::If(..));
             let is_idle = imported == Imported::Yes
-                && (is_winner || self.imports_nothing_new(inline, file, asked.block));
+                && (is_winner
+                    || is_conditional && self.imports_nothing_new(inline, file, asked.block));
             if !is_idle {
                 self.inline_presence(inline, scope, asked, Could::Define)?;
             }
