@@ -725,6 +725,10 @@ impl Parser<'_> {
             let element = self.expression()?;
             self.expressions.push(element);
             let next = self.next;
+            // A resource cannot stand here: what is open was to end before it.
+            if matches!(next.token, Token::Assign | Token::Merge | Token::Tilde) {
+                return self.close(close, name, open);
+            }
             if !next.starts_line && next.token != Token::Comma && next.token != close {
                 return Err(self.wrong(
                     &format!("expected a comma, a new line or {name}"),
