@@ -9,6 +9,7 @@ use hence_model::explanation::{
 };
 use hence_model::path::{Path, Segment};
 use hence_model::source::{FileId, Span};
+use hence_model::symbol::Symbol;
 use hence_model::value::{Builder, Value};
 
 use crate::compile::{Compiled, on_stack, on_stack_while};
@@ -457,16 +458,7 @@ impl Explainer<'_, '_> {
             } => {
                 let operator = self.evaluator.name(function).to_owned();
                 let span = by[0].span;
-                let mut operands = Vec::new();
-                for candidate in &by {
-                    let mutation = self.operator(candidate.operator);
-                    let operand = self.candidate(candidate, home);
-                    self.step(StepKind::Mutation(mutation), candidate.span, path);
-                    operands.push(operand);
-                }
-                if !below.is_empty() {
-                    operands.extend(self.below(below, home, path)?);
-                }
+                let operands = self.combined(function, &by, below, home, path)?;
                 Ok(Expression {
                     operator: Some(operator.into()),
                     value: self.shown(datum),
@@ -496,38 +488,64 @@ impl Explainer<'_, '_> {
         self.chain(id, &links, by.scope, home, path, below)
     }
 
-    /// What definitions of lower priority bring to a function: one operand for each that counts.
+    /// The operands of a function that combines values: one for each definition, and what is below them.
+    fn combined(
+        &mut self,
+        function: Symbol,
+        by: &[Candidate],
+        below: Vec<Candidate>,
+        home: Home,
+        path: &str,
+    ) -> Evaluated<Vec<Expression>> {
+        let mut operands = Vec::new();
+        for candidate in by {
+            let mutation = self.operator(candidate.operator);
+            let operand = self.candidate(candidate, home);
+            self.step(StepKind::Mutation(mutation), candidate.span, path);
+            operands.push(operand);
+        }
+        // What the same function makes of those below are operands of this one, too.
+        match self.below(below, home, path)? {
+            Some((lower, expression)) if lower == Some(function) => {
+                operands.extend(expression.operands);
+            }
+            other => operands.extend(other.map(|(_, expression)| expression)),
+        }
+        Ok(operands)
+    }
+
+    /// What definitions of lower priority come to, and the function that combines them, if one does.
     fn below(
         &mut self,
         below: Vec<Candidate>,
         home: Home,
         path: &str,
-    ) -> Evaluated<Vec<Expression>> {
+    ) -> Evaluated<Option<(Option<Symbol>, Expression)>> {
+        let datum = self.evaluator.combine(below.clone(), home)?;
         let ruling = self.evaluator.rule(below, home)?;
         self.lose(&ruling);
-        let mut operands = Vec::new();
-        match ruling {
-            Ruling::Undefined { .. } => {}
-            Ruling::Combined { by, below, .. } => {
-                for candidate in &by {
-                    let mutation = self.operator(candidate.operator);
-                    let operand = self.candidate(candidate, home);
-                    self.step(StepKind::Mutation(mutation), candidate.span, path);
-                    operands.push(operand);
-                }
-                if !below.is_empty() {
-                    operands.extend(self.below(below, home, path)?);
-                }
+        Ok(Some(match ruling {
+            Ruling::Undefined { .. } => return Ok(None),
+            Ruling::Combined {
+                function,
+                by,
+                below,
+                ..
+            } => {
+                let operands = self.combined(function, &by, below, home, path)?;
+                let expression = Expression {
+                    operator: Some(self.evaluator.name(function).to_owned().into()),
+                    value: self.shown(datum),
+                    span: by[0].span,
+                    operands,
+                };
+                (Some(function), expression)
             }
             Ruling::Assigned { by, .. } | Ruling::Merged { by, .. } => {
-                let first = by[0].clone();
-                operands.push(self.candidate(&first, home));
+                (None, self.candidate(&by[0], home))
             }
-            Ruling::Chained { by, below, .. } => {
-                operands.push(self.chained(&by, below, home, path)?);
-            }
-        }
-        Ok(operands)
+            Ruling::Chained { by, below, .. } => (None, self.chained(&by, below, home, path)?),
+        }))
     }
 
     fn candidate(&mut self, candidate: &Candidate, home: Home) -> Expression {
@@ -829,19 +847,9 @@ impl Explainer<'_, '_> {
             let span = self.evaluator.span(link);
             self.step(StepKind::Mutation(operator), span, path);
         }
-        let mut result = match below.is_empty() {
-            true => None,
-            false => {
-                let datum = self.evaluator.combine(below.clone(), home)?;
-                let mut operands = self.below(below, home, path)?;
-                let expression = match (operands.len(), datum.is_undefined()) {
-                    (_, true) => None,
-                    (1, _) => operands.pop(),
-                    _ => Some(self.leaf(datum, whole)),
-                };
-                expression.map(|expression| (expression, datum))
-            }
-        };
+        let lower = self.evaluator.combine(below.clone(), home)?;
+        let explained = self.below(below, home, path)?;
+        let mut result = explained.map(|(_, expression)| (expression, lower));
         for &(operator, link) in links {
             let span = self.evaluator.span(link);
             let datum = self.evaluated(link, scope, home);
