@@ -10,7 +10,7 @@ use hence_model::source::Span;
 use hence_model::work;
 
 use crate::syntax::{Arrow, Operator};
-use crate::text::Escapes;
+use crate::escapes::Escapes;
 
 /// A character that no token begins with.
 pub const STRAY_CHARACTER: Code = Code::new("puppet.stray-character");

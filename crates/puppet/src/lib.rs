@@ -1,6 +1,9 @@
 //! Puppet: text to catalog.
 
+pub mod compare;
+pub mod escapes;
 pub mod lexer;
+pub mod number;
 pub mod parser;
 pub mod pattern;
 pub mod syntax;

@@ -1,222 +1,172 @@
-//! What is between quotes, and the digits of numbers.
+//! What a value looks like as text, as in `"${value}"`.
 
-use ecow::EcoString;
+use ecow::{EcoString, eco_format};
 
-/// What a backslash may stand before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Escapes(u16);
+use crate::pattern::Pattern;
+use crate::value::Datum;
 
-/// The letters, in the order of their bits. `L` stands for the end of a line.
-const LETTERS: [u8; 10] = *b"\\$'\"rntsuL";
-
-impl Escapes {
-    /// Before nothing: it stands for itself.
-    pub const NONE: Self = Self(0);
-    /// In `"…"`.
-    pub const QUOTED: Self = Self((1 << LETTERS.len()) - 1);
-
-    /// What a heredoc allows by its letters; all of them if there are none.
-    pub fn of_heredoc(letters: &str) -> Result<Self, String> {
-        let letters = match letters {
-            "" => "trnsuL$",
-            letters => letters,
-        };
-        // A backslash can always stand before another if it can stand before anything.
-        let mut escapes = Self(1);
-        for letter in letters.chars() {
-            let bit = match "trnsuL$".contains(letter) {
-                true => Self::bit(letter as u8),
-                false => return Err(format!("`{letter}` is no escape of a heredoc")),
-            };
-            if escapes.0 & bit != 0 {
-                return Err(format!("the escape `{letter}` is given twice"));
-            }
-            escapes.0 |= bit;
+/// The text of a value, as interpolation has it.
+pub fn text(datum: &Datum) -> EcoString {
+    match datum {
+        Datum::Text(text) => text.clone(),
+        Datum::Integer(number) => eco_format!("{number}"),
+        other => {
+            let mut text = EcoString::new();
+            append(&mut text, other);
+            text
         }
-        Ok(escapes)
-    }
-
-    /// Whether a backslash may stand before that letter.
-    pub fn contains(self, letter: u8) -> bool {
-        self.0 & Self::bit(letter) != 0
-    }
-
-    fn bit(letter: u8) -> u16 {
-        let found = LETTERS.iter().position(|&known| known == letter);
-        found.map_or(0, |at| 1 << at)
     }
 }
 
-/// What stands between single quotes: a backslash protects a quote and a backslash.
-pub fn single(inner: &str) -> EcoString {
-    let mut text = EcoString::with_capacity(inner.len());
-    let mut rest = inner;
-    while let Some(at) = rest.find('\\') {
-        text.push_str(&rest[..at]);
-        rest = &rest[at + 1..];
-        match rest.chars().next() {
-            Some(protected @ ('\\' | '\'')) => {
-                text.push(protected);
-                rest = &rest[1..];
+fn append(text: &mut EcoString, datum: &Datum) {
+    match datum {
+        Datum::Undef => {}
+        Datum::Default => text.push_str("default"),
+        Datum::Bool(bool) => text.push_str(if *bool { "true" } else { "false" }),
+        Datum::Integer(number) => text.push_str(&eco_format!("{number}")),
+        Datum::Float(number) => text.push_str(&float(*number)),
+        Datum::Text(inner) => text.push_str(inner),
+        Datum::Pattern(inner) => text.push_str(&pattern(inner)),
+        Datum::Array(array) => {
+            text.push('[');
+            for (index, value) in array.iter().enumerate() {
+                if index > 0 {
+                    text.push_str(", ");
+                }
+                append(text, &value.datum);
             }
-            _ => text.push('\\'),
+            text.push(']');
         }
+        Datum::Hash(hash) => {
+            text.push('{');
+            for (index, (key, entry)) in hash.iter().enumerate() {
+                if index > 0 {
+                    text.push_str(", ");
+                }
+                append(text, key);
+                text.push_str(" => ");
+                append(text, &entry.value.datum);
+            }
+            text.push('}');
+        }
+        Datum::Type(kind) => text.push_str(&eco_format!("{kind}")),
+        Datum::Sensitive(_) => text.push_str("Sensitive [value redacted]"),
+        Datum::Timestamp(at) => text.push_str(&eco_format!("{at}")),
+        Datum::Timespan(span) => text.push_str(&eco_format!("{span}")),
+        Datum::SemVer(version) => text.push_str(&eco_format!("{version}")),
+        Datum::SemVerRange(range) => text.push_str(&eco_format!("{range}")),
+        Datum::Binary(bytes) => text.push_str(&base64(bytes)),
+        Datum::Uri(uri) => text.push_str(&eco_format!("{uri}")),
+        Datum::Object(object) => text.push_str(&eco_format!("{object}")),
     }
-    text.push_str(rest);
+}
+
+/// A floating point number: with a point always, with an exponent where it is long.
+pub fn float(number: f64) -> EcoString {
+    if number.is_nan() {
+        return "NaN".into();
+    }
+    if number.is_infinite() {
+        return if number > 0.0 {
+            "Infinity"
+        } else {
+            "-Infinity"
+        }
+        .into();
+    }
+    let sign = if number.is_sign_negative() { "-" } else { "" };
+    // The shortest digits that read back as the same number, and where the point is.
+    let scientific = format!("{:e}", number.abs());
+    let (digits, exponent) = scientific.split_once('e').expect("there is an exponent");
+    let digits: String = digits.chars().filter(|char| *char != '.').collect();
+    let exponent: i32 = exponent.parse().expect("the exponent is a number");
+    let point = exponent + 1;
+    let count = i32::try_from(digits.len()).expect("there are at most 17 digits");
+    if number == 0.0 {
+        return eco_format!("{sign}0.0");
+    }
+    if 0 < point && point < count {
+        let (whole, fraction) = digits.split_at(point.unsigned_abs() as usize);
+        return eco_format!("{sign}{whole}.{fraction}");
+    }
+    if 0 < point && point <= 15 {
+        let zeros = "0".repeat((point - count).unsigned_abs() as usize);
+        return eco_format!("{sign}{digits}{zeros}.0");
+    }
+    if -4 < point && point <= 0 {
+        let zeros = "0".repeat(point.unsigned_abs() as usize);
+        return eco_format!("{sign}0.{zeros}{digits}");
+    }
+    let (first, rest) = digits.split_at(1);
+    let rest = if rest.is_empty() { "0" } else { rest };
+    let direction = if exponent < 0 { '-' } else { '+' };
+    eco_format!("{sign}{first}.{rest}e{direction}{:02}", exponent.abs())
+}
+
+/// A regular expression between its slashes.
+pub fn pattern(pattern: &Pattern) -> EcoString {
+    let mut text = EcoString::from("/");
+    let mut escaped = false;
+    for char in pattern.source().chars() {
+        match char {
+            '/' if !escaped => text.push_str("\\/"),
+            char if char.is_control() && !char.is_ascii_whitespace() && char != '\x0b' => {
+                text.push_str(&eco_format!("\\x{:02X}", u32::from(char)));
+            }
+            char => text.push(char),
+        }
+        escaped = !escaped && char == '\\';
+    }
+    text.push('/');
     text
 }
 
-/// What a piece of text with escapes says. Trouble is told in words, with the offset of the escape.
-pub fn unescape(
-    piece: &str,
-    escapes: Escapes,
-    trouble: &mut dyn FnMut(usize, Trouble),
-) -> EcoString {
-    if escapes == Escapes::NONE || !piece.contains('\\') {
-        return piece.into();
+/// A word with a capital letter and all others small.
+pub fn capitalised(word: &str) -> EcoString {
+    let mut chars = word.chars();
+    let mut text = EcoString::new();
+    if let Some(first) = chars.next() {
+        text.extend(first.to_uppercase());
+        text.push_str(&chars.as_str().to_lowercase());
     }
-    let mut text = EcoString::with_capacity(piece.len());
-    let mut rest = piece;
-    while let Some(at) = rest.find('\\') {
-        text.push_str(&rest[..at]);
-        let offset = piece.len() - rest.len() + at;
-        rest = &rest[at + 1..];
-        let Some(next) = rest.chars().next() else {
-            text.push('\\');
-            break;
-        };
-        let line_end = match rest.as_bytes() {
-            [b'\n', ..] => Some(1),
-            [b'\r', b'\n', ..] => Some(2),
-            _ => None,
-        };
-        if let Some(length) = line_end {
-            match escapes.contains(b'L') {
-                true => {}
-                false => {
-                    text.push('\\');
-                    text.push_str(&rest[..length]);
-                }
-            }
-            rest = &rest[length..];
-            continue;
-        }
-        if next == 'L' || !next.is_ascii() || !escapes.contains(next as u8) {
-            text.push('\\');
-            if escapes == Escapes::QUOTED && next != '\r' {
-                trouble(offset, Trouble::Unknown(next));
-            }
-            continue;
-        }
-        rest = &rest[1..];
-        match next {
-            'r' => text.push('\r'),
-            'n' => text.push('\n'),
-            't' => text.push('\t'),
-            's' => text.push(' '),
-            'u' => match code_point(rest) {
-                Some((number, length)) => {
-                    rest = &rest[length..];
-                    match char::from_u32(number) {
-                        Some(character) => text.push(character),
-                        None => trouble(offset, Trouble::NoCharacter),
-                    }
-                }
-                None => {
-                    trouble(offset, Trouble::Incomplete);
-                    text.push_str("\\u");
-                }
-            },
-            protected => text.push(protected),
-        }
-    }
-    text.push_str(rest);
     text
 }
 
-/// What is wrong with an escape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
-    /// A backslash before a character that needs none; both are kept.
-    Unknown(char),
-    /// `\u` without digits; both are kept.
-    Incomplete,
-    /// A number that no character has.
-    NoCharacter,
+/// A name with a capital letter after each `::`.
+pub fn capitalised_name(name: &str) -> EcoString {
+    let segments: Vec<EcoString> = name.split("::").map(capitalised).collect();
+    segments.join("::").into()
 }
 
-/// The number behind `\u`: four digits, or up to six in braces; and its length.
-fn code_point(rest: &str) -> Option<(u32, usize)> {
-    let (digits, length) = match rest.strip_prefix('{') {
-        Some(inner) => {
-            let end = inner.find('}').filter(|end| (1..=6).contains(end))?;
-            (&inner[..end], end + 2)
+/// Bytes as letters, digits, `+` and `/`, four for three bytes.
+pub fn base64(bytes: &[u8]) -> EcoString {
+    base64_with(
+        bytes,
+        b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+    )
+}
+
+/// The same with `-` and `_`, for addresses.
+pub fn base64_for_urls(bytes: &[u8]) -> EcoString {
+    base64_with(
+        bytes,
+        b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
+    )
+}
+
+fn base64_with(bytes: &[u8], letters: &[u8; 64]) -> EcoString {
+    let mut text = EcoString::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for position in 0..4 {
+            if position > chunk.len() {
+                text.push('=');
+            } else {
+                let letter = bits >> (18 - 6 * position) & 63;
+                text.push(char::from(letters[letter as usize]));
+            }
         }
-        None => (rest.get(..4)?, 4),
-    };
-    let is_number = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let number = is_number.then(|| u32::from_str_radix(digits, 16).ok())??;
-    Some((number, length))
-}
-
-/// A number.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Number {
-    /// A whole number.
-    Integer(i64),
-    /// Any other.
-    Float(f64),
-}
-
-/// A number as it is written: `12`, `0x1f`, `017`, `1.5e-3`; none if it cannot be kept.
-pub fn number(text: &str) -> Option<Number> {
-    let integer =
-        |digits: &str, radix| i64::from_str_radix(digits, radix).ok().map(Number::Integer);
-    match text.as_bytes() {
-        [b'0', b'x' | b'X', ..] => integer(&text[2..], 16),
-        _ if text.contains(['.', 'e', 'E']) => {
-            let float: f64 = text.parse().ok()?;
-            float.is_finite().then_some(Number::Float(float))
-        }
-        [b'0', _, ..] => integer(&text[1..], 8),
-        _ => integer(text, 10),
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn quoted(piece: &str) -> (String, Vec<Trouble>) {
-        let mut troubles = Vec::new();
-        let text = unescape(piece, Escapes::QUOTED, &mut |_, trouble| {
-            troubles.push(trouble)
-        });
-        (text.to_string(), troubles)
-    }
-
-    #[test]
-    fn escapes_stand_for_characters() {
-        assert_eq!(quoted(r#"a\n\t\s\r\\\"\'\$x"#).0, "a\n\t \r\\\"'$x");
-        assert_eq!(quoted("\\u0041\\u{1F600}a\\\nb\\\r\nc").0, "A\u{1F600}abc");
-        assert_eq!(
-            quoted(r"\q"),
-            (r"\q".to_owned(), vec![Trouble::Unknown('q')])
-        );
-        assert_eq!(
-            quoted(r"\u12"),
-            (r"\u12".to_owned(), vec![Trouble::Incomplete])
-        );
-        assert_eq!(quoted(r"\uD800").1, [Trouble::NoCharacter]);
-        assert_eq!(single(r"a\'b\\c\n"), r"a'b\c\n");
-    }
-
-    #[test]
-    fn numbers_have_their_radix() {
-        assert_eq!(number("0x1F"), Some(Number::Integer(31)));
-        assert_eq!(number("017"), Some(Number::Integer(15)));
-        assert_eq!(number("0"), Some(Number::Integer(0)));
-        assert_eq!(number("1.5e-3"), Some(Number::Float(0.0015)));
-        assert_eq!(number("9223372036854775808"), None);
-    }
+    text
 }

@@ -14,6 +14,9 @@ use rustc_hash::FxBuildHasher;
 use crate::pattern::Pattern;
 use crate::trace::Origin;
 use crate::types::Type;
+use crate::types::time::{Timespan, Timestamp};
+use crate::types::uri::Uri;
+use crate::types::version::{Version, VersionRange};
 
 /// A datum, and where it comes from.
 #[derive(Clone, Debug)]
@@ -50,6 +53,29 @@ pub enum Datum {
     Type(Arc<Type>),
     /// A value that is not to be shown.
     Sensitive(Arc<Value>),
+    /// A moment.
+    Timestamp(Timestamp),
+    /// A duration.
+    Timespan(Timespan),
+    /// A version.
+    SemVer(Arc<Version>),
+    /// A range of versions.
+    SemVerRange(Arc<VersionRange>),
+    /// Bytes.
+    Binary(Arc<[u8]>),
+    /// An address.
+    Uri(Arc<Uri>),
+    /// An object, such as a function to be called later.
+    Object(Arc<Object>),
+}
+
+/// What a type such as `Deferred` makes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Object {
+    /// The name of its type.
+    pub kind: EcoString,
+    /// What it holds, by name.
+    pub attributes: Hash,
 }
 
 impl Value {
@@ -131,6 +157,7 @@ impl Datum {
             Datum::Array(array) => array.0.depth,
             Datum::Hash(hash) => hash.0.depth,
             Datum::Sensitive(inner) => inner.datum.depth() + 1,
+            Datum::Object(object) => object.attributes.0.depth + 1,
             _ => 0,
         }
     }
@@ -291,6 +318,13 @@ impl PartialEq for Datum {
             (Datum::Hash(a), Datum::Hash(b)) => a == b,
             (Datum::Type(a), Datum::Type(b)) => a == b,
             (Datum::Sensitive(a), Datum::Sensitive(b)) => a.datum == b.datum,
+            (Datum::Timestamp(a), Datum::Timestamp(b)) => a == b,
+            (Datum::Timespan(a), Datum::Timespan(b)) => a == b,
+            (Datum::SemVer(a), Datum::SemVer(b)) => a == b,
+            (Datum::SemVerRange(a), Datum::SemVerRange(b)) => a == b,
+            (Datum::Binary(a), Datum::Binary(b)) => a == b,
+            (Datum::Uri(a), Datum::Uri(b)) => a == b,
+            (Datum::Object(a), Datum::Object(b)) => a == b,
             _ => false,
         }
     }
@@ -332,6 +366,25 @@ impl StdHash for Datum {
             Datum::Hash(hash) => hash.len().hash(state),
             Datum::Type(kind) => kind.to_string().hash(state),
             Datum::Sensitive(inner) => inner.datum.hash(state),
+            Datum::Timestamp(at) => at.hash(state),
+            Datum::Timespan(span) => span.hash(state),
+            Datum::SemVer(version) => version.hash(state),
+            // Equal ranges may be written differently.
+            Datum::SemVerRange(_) => {}
+            Datum::Binary(bytes) => bytes.hash(state),
+            Datum::Uri(uri) => uri.hash(state),
+            Datum::Object(object) => object.kind.hash(state),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_four_words() {
+        assert_eq!(size_of::<Datum>(), 24);
+        assert_eq!(size_of::<Value>(), 32);
     }
 }

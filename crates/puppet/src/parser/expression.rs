@@ -16,7 +16,7 @@ use crate::pattern::Pattern;
 use crate::syntax::{
     Block, Call, Case, CaseOption, Expression, If, Kind, Lambda, Operator, Selector,
 };
-use crate::text::{self, Number};
+use crate::escapes::{self, Number};
 
 /// A number that is too large to be kept.
 pub const NUMBER_RANGE: Code = Code::new("puppet.number-range");
@@ -407,7 +407,7 @@ impl Parser<'_> {
                 let inner = self.slice(Span::new(span.start + 1, span.end - 1));
                 Kind::Text(match escaped {
                     false => inner.into(),
-                    true => text::single(inner),
+                    true => escapes::single(inner),
                 })
             }
             Token::Pattern => self.pattern(span),
@@ -466,7 +466,7 @@ impl Parser<'_> {
 
     fn number(&mut self, span: Span) -> Kind {
         let text = self.slice(span);
-        match text::number(text) {
+        match escapes::number(text) {
             Some(Number::Integer(integer)) => Kind::Integer(integer),
             Some(Number::Float(float)) => Kind::Float(float),
             None => {

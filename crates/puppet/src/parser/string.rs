@@ -6,7 +6,7 @@ use hence_model::source::Span;
 use super::{Parsed, Parser, SYNTAX, Wrong};
 use crate::lexer::{self, Heredoc, Keyword, Lexer, PieceEnd, Token, UNTERMINATED};
 use crate::syntax::{Expression, Kind};
-use crate::text::{self, Escapes, Trouble};
+use crate::escapes::{self, Escapes, Trouble};
 
 /// A backslash before something that it means nothing before.
 pub const ESCAPE: Code = Code::new("puppet.escape");
@@ -149,7 +149,7 @@ impl Parser<'_> {
             (!margin.is_empty()).then(|| drop_margin(written, margin, starts_line))
         });
         let mut troubles = Vec::new();
-        let said = text::unescape(
+        let said = escapes::unescape(
             without_margin.as_deref().unwrap_or(written),
             escapes,
             &mut |offset, trouble| troubles.push((offset, trouble)),
