@@ -9,8 +9,8 @@ use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::Span;
 use hence_model::work;
 
-use crate::syntax::{Arrow, Operator};
 use crate::escapes::Escapes;
+use crate::syntax::{Arrow, Operator};
 
 /// A character that no token begins with.
 pub const STRAY_CHARACTER: Code = Code::new("puppet.stray-character");

@@ -11,12 +11,12 @@ use hence_model::source::Span;
 
 use super::check::{ASSIGNMENT, UNSUPPORTED};
 use super::{Parsed, Parser, Place};
+use crate::escapes::{self, Number};
 use crate::lexer::{self, Keyword, Token, fragment};
 use crate::pattern::Pattern;
 use crate::syntax::{
     Block, Call, Case, CaseOption, Expression, If, Kind, Lambda, Operator, Selector,
 };
-use crate::escapes::{self, Number};
 
 /// A number that is too large to be kept.
 pub const NUMBER_RANGE: Code = Code::new("puppet.number-range");

@@ -4,9 +4,9 @@ use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::Span;
 
 use super::{Parsed, Parser, SYNTAX, Wrong};
+use crate::escapes::{self, Escapes, Trouble};
 use crate::lexer::{self, Heredoc, Keyword, Lexer, PieceEnd, Token, UNTERMINATED};
 use crate::syntax::{Expression, Kind};
-use crate::escapes::{self, Escapes, Trouble};
 
 /// A backslash before something that it means nothing before.
 pub const ESCAPE: Code = Code::new("puppet.escape");
