@@ -27,7 +27,9 @@ impl<'t> Evaluator<'t> {
                 Source::Node(Node::Variable { definition, .. }) => {
                     origin = self.trace.definition(*definition).value.origin;
                 }
-                Source::Node(Node::Outcome { value, .. }) => origin = *value,
+                Source::Node(Node::Outcome { value, .. } | Node::Chosen { value, .. }) => {
+                    origin = *value;
+                }
                 Source::Node(Node::Operation { at, .. }) => {
                     return Some((at.span, "this comes to `undef`".to_owned()));
                 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::ops::Range;
 
 /// A regular expression.
 pub struct Pattern {
@@ -36,6 +37,18 @@ impl Pattern {
     /// Whether there is a match.
     pub fn is_match(&self, text: &str) -> bool {
         self.regex.is_match(text).unwrap_or(false)
+    }
+
+    /// Where the first match from an offset on lies, and where its groups do.
+    pub fn find_from(&self, text: &str, from: usize) -> Option<Vec<Option<Range<usize>>>> {
+        let captures = self.regex.captures_from_pos(text, from).ok()??;
+        let group = |at| captures.get(at).map(|found| found.range());
+        Some((0..captures.len()).map(group).collect())
+    }
+
+    /// The number of a group with a name.
+    pub fn group(&self, name: &str) -> Option<usize> {
+        self.regex.capture_names().position(|it| it == Some(name))
     }
 }
 

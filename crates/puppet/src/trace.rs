@@ -77,6 +77,15 @@ pub enum Node<'t> {
         /// What it was computed from.
         operands: Operands,
     },
+    /// A function chose it among values, or handed it on.
+    Chosen {
+        /// The value.
+        value: Origin,
+        /// The function, as written.
+        at: &'t Expression,
+        /// What it looked at: the value and those before it.
+        operands: Operands,
+    },
     /// It was the outcome of code that ran under conditions.
     Outcome {
         /// The value.
@@ -273,11 +282,30 @@ impl<'t> Trace<'t> {
         at: &'t Expression,
         operands: impl IntoIterator<Item = Origin>,
     ) -> Origin {
+        let operands = self.keep(operands);
+        self.add(Node::Operation { at, operands })
+    }
+
+    /// Takes note of a choice among values.
+    pub fn choice(
+        &mut self,
+        at: &'t Expression,
+        value: Origin,
+        operands: impl IntoIterator<Item = Origin>,
+    ) -> Origin {
+        let operands = self.keep(operands);
+        self.add(Node::Chosen {
+            value,
+            at,
+            operands,
+        })
+    }
+
+    fn keep(&mut self, operands: impl IntoIterator<Item = Origin>) -> Operands {
         let start = self.operands.len() as u32;
         self.operands.extend(operands);
         let len = self.operands.len() as u32 - start;
-        let operands = Operands { start, len };
-        self.add(Node::Operation { at, operands })
+        Operands { start, len }
     }
 
     /// Takes note of a definition.
