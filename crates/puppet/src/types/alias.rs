@@ -8,6 +8,8 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use ecow::EcoString;
 
+use crate::value::Datum;
+
 use super::{Failure, Type};
 
 /// A name for a type.
@@ -168,20 +170,27 @@ impl Type {
     }
 
     /// What tells a type from others while walking through types.
-    fn identity(&self) -> usize {
+    fn identity(&self) -> Identity {
         match self {
-            Type::Alias(alias) => Arc::as_ptr(alias).addr(),
-            Type::Data => std::ptr::from_ref(&*DATA).addr(),
-            Type::RichData => std::ptr::from_ref(&*RICH_DATA).addr(),
-            other => std::ptr::from_ref(other).addr(),
+            Type::Alias(alias) => Identity::Name(Arc::as_ptr(alias).addr()),
+            Type::Data => Identity::Name(std::ptr::from_ref(&DATA).addr()),
+            Type::RichData => Identity::Name(std::ptr::from_ref(&RICH_DATA).addr()),
+            other => Identity::Place(std::ptr::from_ref(other).addr()),
         }
     }
+}
+
+/// Where something is in memory. A name is not at the same place as what it stands for, even if it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Identity {
+    Name(usize),
+    Place(usize),
 }
 
 /// Where a walk through types has been: pairs of what is asked and of whom.
 #[derive(Default)]
 pub(super) struct Guard {
-    path: Vec<(usize, usize)>,
+    path: Vec<(Identity, Identity)>,
 }
 
 /// Whether a walk goes on.
@@ -196,8 +205,7 @@ impl Guard {
     /// Values are at most 1,000 levels deep; no honest question goes through more names than this.
     const LONGEST: usize = 2_500;
 
-    pub(super) fn enter(&mut self, this: &Type, that: usize) -> Step {
-        let pair = (this.identity(), that);
+    fn enter(&mut self, pair: (Identity, Identity)) -> Step {
         if self.path.len() >= Self::LONGEST || self.path.contains(&pair) {
             return Step::Again;
         }
@@ -205,8 +213,13 @@ impl Guard {
         Step::New
     }
 
+    pub(super) fn enter_value(&mut self, this: &Type, datum: &Datum) -> Step {
+        let place = Identity::Place(std::ptr::from_ref(datum).addr());
+        self.enter((this.identity(), place))
+    }
+
     pub(super) fn enter_types(&mut self, this: &Type, that: &Type) -> Step {
-        self.enter(this, that.identity())
+        self.enter((this.identity(), that.identity()))
     }
 
     pub(super) fn leave(&mut self) {

@@ -1,8 +1,9 @@
 //! `Type.new(…)`.
 
+use crate::trace::Origin;
 use crate::value::{Datum, Value};
 
-use super::Type;
+use super::{Failure, Type};
 
 /// Whether `new` of a type accepts a value, followed by some arguments.
 pub(super) fn accepts(kind: &Type, arguments: &[Value], datum: &Datum) -> bool {
@@ -14,4 +15,11 @@ pub(super) fn accepts(kind: &Type, arguments: &[Value], datum: &Datum) -> bool {
 /// What `new` of a type accepts, if some arguments follow.
 pub(super) fn accepted(kind: &Type, _arguments: &[Value]) -> Vec<Type> {
     vec![kind.clone()]
+}
+
+/// Makes a value of a type from arguments.
+pub fn create(kind: &Type, _arguments: &[Value], _origin: Origin) -> Result<Datum, Failure> {
+    Err(Failure::new(format!(
+        "Creation of new instance of type '{kind}' is not supported"
+    )))
 }

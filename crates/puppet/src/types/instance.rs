@@ -142,7 +142,7 @@ fn instance(kind: &Type, datum: &Datum, guard: &mut Guard) -> bool {
         },
         // Values lie deeper with every turn, so these two need no guard.
         Type::Data | Type::RichData => kind.body().is_some_and(|body| instance(body, datum, guard)),
-        Type::Alias(alias) => match guard.enter(kind, std::ptr::from_ref(datum).addr()) {
+        Type::Alias(alias) => match guard.enter_value(kind, datum) {
             Step::Again => false,
             Step::New => {
                 let is = alias

@@ -32,6 +32,7 @@ pub mod uri;
 pub mod version;
 
 pub use alias::Alias;
+pub use create::create;
 pub use display::{quote, quote_double};
 pub use parameters::{Accessed, parameterise};
 
