@@ -244,6 +244,26 @@ fn answer(question: &Question, world: &World) -> Result<String, String> {
             },
             other => panic!("{other:?} is no text"),
         },
+        "mismatch" => types::mismatch("x", &kind(0), &values[1]),
+        "parameters" => {
+            let Type::Struct(members) = kind(0) else {
+                panic!("parameters are a struct");
+            };
+            let Datum::Hash(given) = &values[1] else {
+                panic!("what is given is a hash");
+            };
+            let parameters: Vec<(&str, &Type, bool)> = members
+                .iter()
+                .map(|it| (it.name.as_str(), &it.value, !it.optional))
+                .collect();
+            let names: Vec<String> = given.iter().map(|(key, _)| text(key).to_string()).collect();
+            let given: Vec<(&str, &Datum)> = names
+                .iter()
+                .zip(given.iter())
+                .map(|(name, (_, entry))| (name.as_str(), &entry.value.datum))
+                .collect();
+            types::tell("Class[X]", &types::check_parameters(&parameters, &given))
+        }
         other => panic!("nobody asks {other}"),
     })
 }
@@ -279,6 +299,7 @@ fn shown(datum: &Datum) -> String {
 fn agree(questions: &[Question]) {
     let world = World::new();
     let mut differences = Vec::new();
+    let mut stumbled = 0;
     for (question, real) in questions.iter().zip(real_answers(questions)) {
         // Where the real compiler trips over itself there is nothing to agree with.
         let stumbles = [
@@ -287,6 +308,7 @@ fn agree(questions: &[Question]) {
             "stack level too deep",
         ];
         if stumbles.iter().any(|it| real.contains(it)) {
+            stumbled += 1;
             continue;
         }
         let ours = our_answer(question, &world);
@@ -306,7 +328,10 @@ fn agree(questions: &[Question]) {
         questions.len(),
         shown.join("\n")
     );
-    println!("{} answers agree", questions.len());
+    println!(
+        "{} answers agree, {stumbled} have no counterpart",
+        questions.len() - stumbled
+    );
 }
 
 /// The names that expressions may use.
@@ -1013,5 +1038,24 @@ fn arguments_of_types_are_refused_alike() {
         "Name[/a/]",
     ];
     let questions: Vec<Question> = wrong.iter().map(|it| ask("show", &[it])).collect();
+    agree(&questions);
+}
+
+#[test]
+fn mismatches_are_told_alike() {
+    let mut questions = Vec::new();
+    for kind in TYPES {
+        for value in VALUES {
+            questions.push(ask("mismatch", &[kind, value]));
+        }
+    }
+    let structs = TYPES
+        .iter()
+        .filter(|it| it.starts_with("Struct[") && !it.contains("tags"));
+    for kind in structs {
+        for value in VALUES.iter().filter(|it| it.starts_with("{'")) {
+            questions.push(ask("parameters", &[kind, value]));
+        }
+    }
     agree(&questions);
 }

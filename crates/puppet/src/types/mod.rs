@@ -25,6 +25,7 @@ mod create;
 mod display;
 mod infer;
 mod instance;
+mod mismatch;
 mod normalise;
 mod parameters;
 pub mod time;
@@ -34,6 +35,7 @@ pub mod version;
 pub use alias::Alias;
 pub use create::create;
 pub use display::{quote, quote_double};
+pub use mismatch::{Form, Mismatch, check_parameters, mismatch, mismatch_of_types, refusal, tell};
 pub use parameters::{Accessed, parameterise};
 
 use time::{Timespan, Timestamp};
