@@ -244,6 +244,11 @@ fn answer(question: &Question, world: &World) -> Result<String, String> {
             },
             other => panic!("{other:?} is no text"),
         },
+        "new" => {
+            let arguments: Vec<Value> = values[1..].iter().cloned().map(value).collect();
+            let made = types::create(&kind(0), &arguments, Origin::written(0));
+            shown(&made.map_err(|failure| failure.message)?)
+        }
         "mismatch" => types::mismatch("x", &kind(0), &values[1]),
         "parameters" => {
             let Type::Struct(members) = kind(0) else {
@@ -527,302 +532,58 @@ impl<'a> Reader<'a> {
 }
 
 /// Values as people write them, and delicate ones.
+#[rustfmt::skip]
 const VALUES: &[&str] = &[
-    "undef",
-    "default",
-    "true",
-    "false",
-    "0",
-    "1",
-    "-1",
-    "5",
-    "80",
-    "65536",
-    "9223372036854775807",
-    "0.0",
-    "1.0",
-    "-1.5",
-    "1.0e20",
-    "1.0e-5",
-    "123456789.25",
-    "0.1",
-    "1.0e15",
-    "1.0e16",
-    "''",
-    "'a'",
-    "'A'",
-    "'all'",
-    "'none'",
-    "'abc'",
-    "'ABC'",
-    "'10'",
-    "'0x1f'",
-    "'1.2.3'",
-    "'yes'",
-    "'true'",
-    "'it\\'s'",
-    "\"tab\\tnew\\n\"",
-    "'dollar$'",
-    "'back\\\\slash'",
-    "'ä'",
-    "'$x'",
-    "/a/",
-    "/^a.*b$/",
-    "/a\\/b/",
-    "[]",
-    "[1]",
-    "[1, 2]",
-    "[1, 'a']",
-    "[1, 2.5]",
-    "[undef]",
-    "['a', 'b']",
-    "['a', 'abc']",
-    "[[1], [2, 3]]",
-    "[1, [2, [3]]]",
-    "[[], [1]]",
-    "[true, false]",
-    "[1, undef]",
-    "['a', undef, 3]",
-    "[/a/, 'b']",
-    "[Integer, String]",
-    "[1, [2, ['a']]]",
-    "[[['a']]]",
-    "{}",
-    "{'a' => 1}",
-    "{'a' => 1, 'b' => 2}",
-    "{'a' => 1, 'b' => 'x'}",
-    "{1 => 2}",
-    "{1 => 'a', 'b' => 3}",
-    "{'name' => 'abc'}",
-    "{'name' => 'abc', 'port' => 80}",
-    "{'name' => 'abc', 'port' => 80, 'tags' => ['a']}",
-    "{'name' => 'ABC', 'port' => 0, 'tags' => 'a', 'more' => 1}",
-    "{'a' => {'b' => {'c' => 1}}}",
-    "{'a' => {'b' => 'c'}}",
-    "{'' => 1}",
-    "{'a' => undef}",
-    "{[1] => 2}",
-    "{'a' => []}",
-    "{'a' => [{'b' => []}]}",
-    "{undef => 1}",
-    "{'a' => [undef, {'b' => []}]}",
-    "Integer",
-    "Integer[1, 5]",
-    "Integer[1]",
-    "String",
-    "Enum['a', 'b']",
-    "File",
-    "File['/a']",
-    "Class['a']",
-    "Class",
-    "Type[Integer]",
-    "Array[Integer]",
-    "Any",
-    "Undef",
-    "Data",
-    "Port",
-    "Tree",
-    "Optional[String]",
-    "Resource",
+    "undef", "default", "true", "false", "0", "1", "-1", "5", "80", "65536", "9223372036854775807", "0.0", "1.0", "-1.5", "1.0e20",
+    "1.0e-5", "123456789.25", "0.1", "1.0e15", "1.0e16", "''", "'a'", "'A'", "'all'", "'none'", "'abc'", "'ABC'", "'10'", "'0x1f'",
+    "'1.2.3'", "'yes'", "'true'", "'it\\'s'", "\"tab\\tnew\\n\"", "'dollar$'", "'back\\\\slash'", "'ä'", "'$x'", "/a/", "/^a.*b$/",
+    "/a\\/b/", "[]", "[1]", "[1, 2]", "[1, 'a']", "[1, 2.5]", "[undef]", "['a', 'b']", "['a', 'abc']", "[[1], [2, 3]]", "[1, [2, [3]]]",
+    "[[], [1]]", "[true, false]", "[1, undef]", "['a', undef, 3]", "[/a/, 'b']", "[Integer, String]", "[1, [2, ['a']]]", "[[['a']]]",
+    "{}", "{'a' => 1}", "{'a' => 1, 'b' => 2}", "{'a' => 1, 'b' => 'x'}", "{1 => 2}", "{1 => 'a', 'b' => 3}", "{'name' => 'abc'}",
+    "{'name' => 'abc', 'port' => 80}", "{'name' => 'abc', 'port' => 80, 'tags' => ['a']}",
+    "{'name' => 'ABC', 'port' => 0, 'tags' => 'a', 'more' => 1}", "{'a' => {'b' => {'c' => 1}}}", "{'a' => {'b' => 'c'}}", "{'' => 1}",
+    "{'a' => undef}", "{[1] => 2}", "{'a' => []}", "{'a' => [{'b' => []}]}", "{undef => 1}", "{'a' => [undef, {'b' => []}]}", "Integer",
+    "Integer[1, 5]", "Integer[1]", "String", "Enum['a', 'b']", "File", "File['/a']", "Class['a']", "Class", "Type[Integer]",
+    "Array[Integer]", "Any", "Undef", "Data", "Port", "Tree", "Optional[String]", "Resource",
 ];
 
 /// Types as people write them, and delicate ones.
+#[rustfmt::skip]
 const TYPES: &[&str] = &[
-    "Any",
-    "Undef",
-    "Default",
-    "Scalar",
-    "ScalarData",
-    "Data",
-    "RichData",
-    "RichDataKey",
-    "Numeric",
-    "Integer",
-    "Integer[1]",
-    "Integer[1, 5]",
-    "Integer[default, 5]",
-    "Integer[5, 5]",
-    "Integer[-5, 80]",
-    "Float",
-    "Float[1]",
-    "Float[0, 1.5]",
-    "Float[default, 1.0e20]",
-    "Boolean",
-    "Boolean[true]",
-    "Boolean[false]",
-    "String",
-    "String[1]",
-    "String[0]",
-    "String[1, 3]",
-    "String[default, 2]",
-    "String[Integer[1, 2]]",
-    "Enum",
-    "Enum['a']",
-    "Enum['a', 'b']",
-    "Enum['b', 'a', 'a']",
-    "Enum['a', 'b', true]",
-    "Enum['all', 'none', false]",
-    "Pattern",
-    "Pattern[/a/]",
-    "Pattern[/^a/, /b$/]",
-    "Pattern['a']",
-    "Pattern[Regexp[/x/], Pattern[/y/]]",
-    "Regexp",
-    "Regexp[/a/]",
-    "Regexp['a']",
-    "Regexp[/a\\/b/]",
-    "Collection",
-    "Collection[1]",
-    "Collection[0, 2]",
-    "Collection[2, 2]",
-    "Array",
-    "Array[Integer]",
-    "Array[Integer, 1]",
-    "Array[Integer, 0, 2]",
-    "Array[0, 0]",
-    "Array[1, 2]",
-    "Array[String[1], 1]",
-    "Array[Array[Integer]]",
-    "Array[Any]",
-    "Array[Any, 1]",
-    "Array[Data]",
-    "Array[Variant[Integer, String]]",
-    "Array[Optional[Integer]]",
-    "Array[Integer, Integer[1, 2]]",
-    "Hash",
-    "Hash[String, Integer]",
-    "Hash[String, Any]",
-    "Hash[String, Integer, 1]",
-    "Hash[String, Integer, 1, 2]",
-    "Hash[0, 0]",
-    "Hash[1, 2]",
-    "Hash[Integer, String]",
-    "Hash[Enum['a', 'b'], Integer]",
-    "Hash[Any, Any]",
-    "Hash[String[1], Hash[String, Data]]",
-    "Tuple",
-    "Tuple[Integer]",
-    "Tuple[Integer, String]",
-    "Tuple[Integer, 1]",
-    "Tuple[Integer, 0, 5]",
-    "Tuple[Integer, String, 1, 5]",
-    "Tuple[Array, Any]",
-    "Tuple[Integer, Integer, 2, 2]",
-    "Tuple[Integer, default, 2]",
-    "Struct",
-    "Struct[{'a' => Integer}]",
-    "Struct[{'a' => Optional[Integer]}]",
-    "Struct[{Optional['a'] => Integer}]",
-    "Struct[{NotUndef['a'] => Optional[Integer]}]",
-    "Struct[{'a' => Integer, 'b' => String}]",
-    "Struct[{'a' => Integer, Optional['b'] => Variant[Integer, String]}]",
-    "Struct[{'a' => Struct[{'b' => Any}]}]",
-    "Struct[{'name' => String, Optional['port'] => Integer}]",
-    "Optional",
-    "Optional[Integer]",
-    "Optional['a']",
-    "Optional[Optional[Integer]]",
-    "Optional[String[1]]",
-    "Optional[Enum['a', 'b']]",
-    "Optional[Any]",
-    "Optional[Undef]",
-    "Optional[NotUndef[Integer]]",
-    "Optional[Variant[Integer, Undef]]",
-    "NotUndef",
-    "NotUndef[Integer]",
-    "NotUndef['a']",
-    "NotUndef[Any]",
-    "NotUndef[Optional[Integer]]",
-    "NotUndef[Data]",
-    "Variant",
-    "Variant[Integer, String]",
-    "Variant[Integer]",
-    "Variant[Enum['a'], Enum['b']]",
-    "Variant[Undef, Integer]",
-    "Variant[Array[String], String]",
-    "Variant[Integer[1, 5], Integer[6, 9]]",
-    "Variant[Pattern[/a/], Pattern[/b/], Integer]",
-    "Variant[Optional[Integer], String]",
-    "Variant[Variant[Integer, String], Float]",
-    "Variant[Enum['a', true], Enum['B', true]]",
-    "Variant[Array[Integer], Hash[String, Integer]]",
-    "Variant[Float[0, 1], Float[1, 2]]",
-    "Variant[NotUndef[Any], NotUndef[Data]]",
-    "Type",
-    "Type[Integer]",
-    "Type[Any]",
-    "Type[Resource]",
-    "Type[File]",
-    "Type[Class]",
-    "Type[CatalogEntry]",
-    "Type[Type]",
-    "Type[Enum['a']]",
-    "Type[Integer[1, 5]]",
-    "Sensitive",
-    "Sensitive[String]",
-    "Sensitive[Integer[1, 5]]",
-    "Sensitive[Array[String]]",
-    "Callable",
-    "Callable[String]",
-    "Callable[String, Integer]",
-    "Callable[0, 0]",
-    "Callable[1]",
-    "Callable[String, 0, 2]",
-    "Callable[String, Callable]",
-    "Callable[String, Optional[Callable]]",
-    "Callable[[String], Integer]",
-    "Callable[[], Integer]",
-    "Callable[[String, 1, 2], Any]",
-    "Callable[Any]",
-    "Callable[[String, Callable[Integer]], Undef]",
-    "Iterable",
-    "Iterable[Integer]",
-    "Iterable[String]",
-    "Iterable[Any]",
-    "Iterable[Tuple[String, Integer]]",
-    "Iterator",
-    "Iterator[Integer]",
-    "CatalogEntry",
-    "Resource",
-    "Resource['file']",
-    "Resource['file', 'a']",
-    "File",
-    "File['a']",
-    "File['b']",
-    "User",
-    "Class",
-    "Class['a']",
-    "Class['::b::c']",
-    "Resource['foo::bar']",
-    "Resource['foo::bar', 'x y']",
-    "SemVer",
-    "SemVer['>=1.0.0']",
-    "SemVer['>=1.0.0 <2.0.0', '>=1.5.0 <3.0.0']",
-    "SemVer['1.x']",
-    "SemVer['~1.2', '^3.0.0']",
-    "SemVerRange",
-    "Binary",
-    "URI",
-    "Timestamp",
-    "Timespan",
-    "Runtime",
-    "Runtime['ruby', 'Foo']",
-    "Init",
-    "Deferred",
-    "Port",
-    "Name",
-    "Ports",
-    "Maybe",
-    "Choice",
-    "Tree",
-    "Forest",
-    "Entry",
-    "Left",
-    "Right",
-    "Array[Port]",
-    "Optional[Tree]",
-    "Hash[Name, Ports]",
-    "Variant[Port, Tree]",
+    "Any", "Undef", "Default", "Scalar", "ScalarData", "Data", "RichData", "RichDataKey", "Numeric", "Integer", "Integer[1]",
+    "Integer[1, 5]", "Integer[default, 5]", "Integer[5, 5]", "Integer[-5, 80]", "Float", "Float[1]", "Float[0, 1.5]",
+    "Float[default, 1.0e20]", "Boolean", "Boolean[true]", "Boolean[false]", "String", "String[1]", "String[0]", "String[1, 3]",
+    "String[default, 2]", "String[Integer[1, 2]]", "Enum", "Enum['a']", "Enum['a', 'b']", "Enum['b', 'a', 'a']", "Enum['a', 'b', true]",
+    "Enum['all', 'none', false]", "Pattern", "Pattern[/a/]", "Pattern[/^a/, /b$/]", "Pattern['a']", "Pattern[Regexp[/x/], Pattern[/y/]]",
+    "Regexp", "Regexp[/a/]", "Regexp['a']", "Regexp[/a\\/b/]", "Collection", "Collection[1]", "Collection[0, 2]", "Collection[2, 2]",
+    "Array", "Array[Integer]", "Array[Integer, 1]", "Array[Integer, 0, 2]", "Array[0, 0]", "Array[1, 2]", "Array[String[1], 1]",
+    "Array[Array[Integer]]", "Array[Any]", "Array[Any, 1]", "Array[Data]", "Array[Variant[Integer, String]]", "Array[Optional[Integer]]",
+    "Array[Integer, Integer[1, 2]]", "Hash", "Hash[String, Integer]", "Hash[String, Any]", "Hash[String, Integer, 1]",
+    "Hash[String, Integer, 1, 2]", "Hash[0, 0]", "Hash[1, 2]", "Hash[Integer, String]", "Hash[Enum['a', 'b'], Integer]", "Hash[Any, Any]",
+    "Hash[String[1], Hash[String, Data]]", "Tuple", "Tuple[Integer]", "Tuple[Integer, String]", "Tuple[Integer, 1]",
+    "Tuple[Integer, 0, 5]", "Tuple[Integer, String, 1, 5]", "Tuple[Array, Any]", "Tuple[Integer, Integer, 2, 2]",
+    "Tuple[Integer, default, 2]", "Struct", "Struct[{'a' => Integer}]", "Struct[{'a' => Optional[Integer]}]",
+    "Struct[{Optional['a'] => Integer}]", "Struct[{NotUndef['a'] => Optional[Integer]}]", "Struct[{'a' => Integer, 'b' => String}]",
+    "Struct[{'a' => Integer, Optional['b'] => Variant[Integer, String]}]", "Struct[{'a' => Struct[{'b' => Any}]}]",
+    "Struct[{'name' => String, Optional['port'] => Integer}]", "Optional", "Optional[Integer]", "Optional['a']",
+    "Optional[Optional[Integer]]", "Optional[String[1]]", "Optional[Enum['a', 'b']]", "Optional[Any]", "Optional[Undef]",
+    "Optional[NotUndef[Integer]]", "Optional[Variant[Integer, Undef]]", "NotUndef", "NotUndef[Integer]", "NotUndef['a']", "NotUndef[Any]",
+    "NotUndef[Optional[Integer]]", "NotUndef[Data]", "Variant", "Variant[Integer, String]", "Variant[Integer]",
+    "Variant[Enum['a'], Enum['b']]", "Variant[Undef, Integer]", "Variant[Array[String], String]", "Variant[Integer[1, 5], Integer[6, 9]]",
+    "Variant[Pattern[/a/], Pattern[/b/], Integer]", "Variant[Optional[Integer], String]", "Variant[Variant[Integer, String], Float]",
+    "Variant[Enum['a', true], Enum['B', true]]", "Variant[Array[Integer], Hash[String, Integer]]", "Variant[Float[0, 1], Float[1, 2]]",
+    "Variant[NotUndef[Any], NotUndef[Data]]", "Type", "Type[Integer]", "Type[Any]", "Type[Resource]", "Type[File]", "Type[Class]",
+    "Type[CatalogEntry]", "Type[Type]", "Type[Enum['a']]", "Type[Integer[1, 5]]", "Sensitive", "Sensitive[String]",
+    "Sensitive[Integer[1, 5]]", "Sensitive[Array[String]]", "Callable", "Callable[String]", "Callable[String, Integer]", "Callable[0, 0]",
+    "Callable[1]", "Callable[String, 0, 2]", "Callable[String, Callable]", "Callable[String, Optional[Callable]]",
+    "Callable[[String], Integer]", "Callable[[], Integer]", "Callable[[String, 1, 2], Any]", "Callable[Any]",
+    "Callable[[String, Callable[Integer]], Undef]", "Iterable", "Iterable[Integer]", "Iterable[String]", "Iterable[Any]",
+    "Iterable[Tuple[String, Integer]]", "Iterator", "Iterator[Integer]", "CatalogEntry", "Resource", "Resource['file']",
+    "Resource['file', 'a']", "File", "File['a']", "File['b']", "User", "Class", "Class['a']", "Class['::b::c']", "Resource['foo::bar']",
+    "Resource['foo::bar', 'x y']", "SemVer", "SemVer['>=1.0.0']", "SemVer['>=1.0.0 <2.0.0', '>=1.5.0 <3.0.0']", "SemVer['1.x']",
+    "SemVer['~1.2', '^3.0.0']", "SemVerRange", "Binary", "URI", "Timestamp", "Timespan", "Runtime", "Runtime['ruby', 'Foo']", "Init",
+    "Deferred", "Port", "Name", "Ports", "Maybe", "Choice", "Tree", "Forest", "Entry", "Left", "Right", "Array[Port]", "Optional[Tree]",
+    "Hash[Name, Ports]", "Variant[Port, Tree]",
 ];
 
 #[test]
@@ -883,63 +644,12 @@ fn values_compare_alike() {
 
 #[test]
 fn numbers_are_read_alike() {
+    #[rustfmt::skip]
     let numbers = [
-        "10",
-        "0",
-        "00",
-        "007",
-        "08",
-        "017",
-        "0x1F",
-        "0X1f",
-        "0xg",
-        "0b1",
-        "1e3",
-        "1E3",
-        "1e+3",
-        "1e-3",
-        "1.5",
-        "1.",
-        ".5",
-        "1.5e3",
-        "01.5",
-        "08.5",
-        "010.5",
-        "0.0",
-        "0e1",
-        "0.0e1",
-        "00.0e1",
-        "1e400",
-        "-5",
-        "- 5",
-        "+5",
-        "--5",
-        "5 5",
-        " 5 ",
-        "",
-        " ",
-        "abc",
-        "5a",
-        "1_000",
-        "::5",
-        "::",
-        "-0",
-        "-0.0",
-        "0x",
-        "1.5.5",
-        "9223372036854775807",
-        "-9223372036854775808",
-        "1e",
-        "e1",
-        "0.5e",
-        "0x1.5",
-        "1e5.5",
-        "0e",
-        "-017",
-        "-0x1f",
-        "Infinity",
-        "NaN",
-        "5\\t",
+        "10", "0", "00", "007", "08", "017", "0x1F", "0X1f", "0xg", "0b1", "1e3", "1E3", "1e+3", "1e-3", "1.5", "1.", ".5", "1.5e3", "01.5",
+        "08.5", "010.5", "0.0", "0e1", "0.0e1", "00.0e1", "1e400", "-5", "- 5", "+5", "--5", "5 5", " 5 ", "", " ", "abc", "5a", "1_000",
+        "::5", "::", "-0", "-0.0", "0x", "1.5.5", "9223372036854775807", "-9223372036854775808", "1e", "e1", "0.5e", "0x1.5", "1e5.5", "0e",
+        "-017", "-0x1f", "Infinity", "NaN", "5\\t",
     ];
     let written: Vec<String> = numbers.iter().map(|it| format!("\"{it}\"")).collect();
     let questions: Vec<Question> = written.iter().map(|it| ask("number", &[it])).collect();
@@ -948,94 +658,20 @@ fn numbers_are_read_alike() {
 
 #[test]
 fn arguments_of_types_are_refused_alike() {
+    #[rustfmt::skip]
     let wrong = [
-        "Integer[a]",
-        "Integer[1, 2, 3]",
-        "Integer[5, 1]",
-        "Integer[undef]",
-        "Integer[1.5]",
-        "Float[a]",
-        "Float[1, 2, 3]",
-        "Float[2, 1]",
-        "String[a]",
-        "String[1, 2, 3]",
-        "String[5, 1]",
-        "String[Float]",
-        "Enum[1]",
-        "Enum[true]",
-        "Enum[a, true, b]",
-        "Array[1]",
-        "Array[Integer, a]",
-        "Array[Integer, 1, 2, 3]",
-        "Array['a']",
-        "Array[1, 2, 3]",
-        "Hash[String]",
-        "Hash[Integer, 1]",
-        "Hash[1, 2, 3, 4]",
-        "Hash[String, Integer, 1, 2, 3]",
-        "Tuple[1]",
-        "Tuple[Integer, a]",
-        "Struct[1]",
-        "Struct[{'a' => 1}]",
-        "Struct[{'' => Integer}]",
-        "Struct[{1 => Integer}]",
-        "Struct[{'a' => Integer}, 1]",
-        "Struct[{Integer => Integer}]",
-        "Optional[1]",
-        "Optional[a, b]",
-        "NotUndef[1]",
-        "NotUndef[a, b]",
-        "Variant[1]",
-        "Type[1]",
-        "Type[Integer, Integer]",
-        "Sensitive[1]",
-        "Callable[[String]]",
-        "Callable[a]",
-        "Iterable[1]",
-        "Iterator[1]",
-        "Pattern[1]",
-        "Regexp[1]",
-        "Boolean[1]",
-        "Boolean[true, false]",
-        "Collection[a]",
-        "Collection[1, 2, 3]",
-        "Resource[1]",
-        "Resource['9a']",
-        "Resource['file', 1]",
-        "File[1]",
-        "File['a', 1]",
-        "File[undef]",
-        "File[[]]",
-        "File['a', 'b']",
-        "File[['a']]",
-        "File[['a', ['b']]]",
-        "Resource['file', 'a', 'b']",
-        "Resource[File, 'a']",
-        "Class[1]",
-        "Class['9x']",
-        "Class[undef]",
-        "Class['a', 'B']",
-        "Class[['::A::B']]",
-        "CatalogEntry[1]",
-        "Any[1]",
-        "Data[1]",
-        "Undef[1]",
-        "Scalar[1]",
-        "Numeric[1]",
-        "Binary[1]",
-        "SemVer['x y']",
-        "SemVer[1]",
-        "SemVerRange[1]",
-        "URI[1]",
-        "Runtime['ruby']",
-        "Init[1]",
-        "Port[1]",
-        "Tree[1]",
-        "Timespan[1, 2, 3]",
-        "Array[[Integer, 1]]",
-        "Enum[['a', 'b']]",
-        "Deferred[1]",
-        "Name[/a/]",
+        "Integer[a]", "Integer[1, 2, 3]", "Integer[5, 1]", "Integer[undef]", "Integer[1.5]", "Float[a]", "Float[1, 2, 3]", "Float[2, 1]",
+        "String[a]", "String[1, 2, 3]", "String[5, 1]", "String[Float]", "Enum[1]", "Enum[true]", "Enum[a, true, b]", "Array[1]",
+        "Array[Integer, a]", "Array[Integer, 1, 2, 3]", "Array['a']", "Array[1, 2, 3]", "Hash[String]", "Hash[Integer, 1]",
+        "Hash[1, 2, 3, 4]", "Hash[String, Integer, 1, 2, 3]", "Tuple[1]", "Tuple[Integer, a]", "Struct[1]", "Struct[{'a' => 1}]",
+        "Struct[{'' => Integer}]", "Struct[{1 => Integer}]", "Struct[{'a' => Integer}, 1]", "Struct[{Integer => Integer}]", "Optional[1]",
+        "Optional[a, b]", "NotUndef[1]", "NotUndef[a, b]", "Variant[1]", "Type[1]", "Type[Integer, Integer]", "Sensitive[1]",
+        "Callable[[String]]", "Callable[a]", "Iterable[1]", "Iterator[1]", "Pattern[1]", "Regexp[1]", "Boolean[1]", "Boolean[true, false]",
+        "Collection[a]", "Collection[1, 2, 3]", "Resource[1]", "Resource['9a']", "Resource['file', 1]", "File[1]", "File['a', 1]",
+        "File[undef]", "File[[]]", "File['a', 'b']", "File[['a']]", "File[['a', ['b']]]", "Resource['file', 'a', 'b']", "Resource[File, 'a']",
+        "Class[1]", "Class['9x']", "Class[undef]", "Class['a', 'B']", "Class[['::A::B']]", "CatalogEntry[1]", "Any[1]", "Data[1]", "Undef[1]",
+        "Scalar[1]", "Numeric[1]", "Binary[1]", "SemVer['x y']", "SemVer[1]", "SemVerRange[1]", "URI[1]", "Runtime['ruby']", "Init[1]",
+        "Port[1]", "Tree[1]", "Timespan[1, 2, 3]", "Array[[Integer, 1]]", "Enum[['a', 'b']]", "Deferred[1]", "Name[/a/]",
     ];
     let questions: Vec<Question> = wrong.iter().map(|it| ask("show", &[it])).collect();
     agree(&questions);
@@ -1055,6 +691,319 @@ fn mismatches_are_told_alike() {
     for kind in structs {
         for value in VALUES.iter().filter(|it| it.starts_with("{'")) {
             questions.push(ask("parameters", &[kind, value]));
+        }
+    }
+    agree(&questions);
+}
+
+/// What `new` is called with, one call a line: the type, then its arguments.
+#[rustfmt::skip]
+const CALLS: &[&[&str]] = &[
+    &["Integer", "'abc'"], &["Integer", "'12'", "7"], &["Integer", "undef"], &["Integer", "'12'", "10", "true", "1"], &["Integer"],
+    &["Integer", "{'from' => '12', 'radix' => 7}"], &["Integer", "{'from' => '12', 'foo' => 7}"], &["Integer", "[1]"],
+    &["Integer", "{'from' => '0x1f', 'abs' => true}"], &["Integer", "{'from' => 'x'}"], &["Integer", "'0x1f'"],
+    &["Integer", "'0x1f'", "16"], &["Integer", "'1f'", "16"], &["Integer", "'-17'", "default", "true"], &["Integer", "'017'"],
+    &["Integer", "'017'", "10"], &["Integer", "'08'"], &["Integer", "'08'", "8"], &["Integer", "'0b101'"], &["Integer", "'0b101'", "2"],
+    &["Integer", "'101'", "2"], &["Integer", "'102'", "2"], &["Integer", "'- 5'"], &["Integer", "'+5'"], &["Integer", "' 5'"],
+    &["Integer", "1.9"], &["Integer", "-1.9"], &["Integer", "true"], &["Integer", "-5", "default", "true"], &["Integer", "'0x1f'", "10"],
+    &["Integer", "'0b11'", "16"], &["Integer", "'12'", "a"], &["Integer[1, 5]", "'7'"], &["Integer[1, 5]", "7"],
+    &["Integer", "Timespan(90.5)"], &["Integer", "Timestamp(5)"], &["Float", "'x'"], &["Float", "[1]"], &["Float"], &["Float", "'1.5'"],
+    &["Float", "'1e3'"], &["Float", "'0x1f'"], &["Float", "'0b11'"], &["Float", "'017'"], &["Float", "1"], &["Float", "true"],
+    &["Float", "'-1.5'", "true"], &["Float", "'- 1.5'"], &["Float", "{'from' => '1.5'}"], &["Float", "'-0b11'"],
+    &["Float", "Timespan(1.5)"], &["Float", "'1'", "2"], &["Numeric", "'x'"], &["Numeric", "'1'"], &["Numeric", "'1.5'"],
+    &["Numeric", "'0x1f'"], &["Numeric", "'0b11'"], &["Numeric", "'-017'"], &["Numeric", "true"], &["Numeric", "{'from' => 'x'}"],
+    &["Numeric", "'-5'", "true"], &["Numeric", "'0e1'"], &["Numeric", "undef"], &["Numeric"], &["Boolean", "'x'"], &["Boolean", "1", "2"],
+    &["Boolean", "[1]"], &["Boolean", "'YES'"], &["Boolean", "'n'"], &["Boolean", "0"], &["Boolean", "0.0"], &["Boolean", "2"],
+    &["Boolean", "'False'"], &["Array", "1"], &["Array", "undef"], &["Array", "true"], &["Array", "'abc'"], &["Array", "{'a' => 1}"],
+    &["Array", "1", "true"], &["Array", "[1]", "true"], &["Array", "undef", "true"], &["Array", "{'a' => 1}", "true"], &["Array"],
+    &["Array", "1", "2", "3"], &["Array", "Integer[1, 3]"], &["Array", "Enum['a', 'b']"], &["Array", "Integer"],
+    &["Array", "Binary('YWJj')"], &["Array[String]", "[1]"], &["Array[String]", "'ab'"], &["Array", "3", "false"], &["Array", "0"],
+    &["Array", "-1"], &["Array", "1.5"], &["Array", "1", "1"], &["Hash", "1"], &["Hash", "2"], &["Hash", "[1]"], &["Hash", "[1, 2]"],
+    &["Hash", "[['a', 1], ['b', 2]]"], &["Hash", "'abcd'"], &["Hash"], &["Hash", "[]"], &["Hash", "{'a' => 1}"], &["Hash", "true"],
+    &["Hash", "undef"], &["Hash", "[[['a', 'b'], 1], [['a', 'c'], 2]]", "'tree'"], &["Hash", "[[['a', 'b'], 1]]", "'x'"],
+    &["Hash", "[[['a'], [1, [2]]], [['b'], 3]]", "'hash_tree'"], &["Hash", "[[[], {'z' => 1}], [['a'], 3]]", "'tree'"],
+    &["Hash", "[[[], [7, 8]], [['a'], 3]]", "'tree'"], &["Hash", "[[['a'], [1, 2]], [['a', 0], 3]]", "'tree'"],
+    &["Hash", "[[['a', 'b'], 1]]"], &["Hash[String, Integer]", "['a', 'b']"], &["Struct[{'a' => Integer}]", "{'a' => 'b'}"],
+    &["Struct[{'a' => Integer}]", "['a', 1]"], &["Tuple[Integer, String]", "[1, 'a']"], &["Tuple[Integer]", "['a']"],
+    &["Optional[Integer]", "'7'"], &["Optional[Integer]", "undef"], &["NotUndef[Integer]", "'7'"], &["NotUndef", "'7'"],
+    &["NotUndef", "undef"], &["Variant[Integer, String]", "'7'"], &["Variant[Integer, String]", "undef"], &["Any", "1"], &["Any"],
+    &["Undef", "1"], &["Scalar", "undef"], &["Data", "undef"], &["Data", "/x/"], &["Port", "'80'"], &["Port", "'0'"], &["Tree", "'ab'"],
+    &["Maybe", "'80'"], &["Choice", "'80'"], &["Sensitive", "1"], &["Sensitive", "Sensitive(1)"], &["Sensitive"],
+    &["Sensitive[Integer]", "'a'"], &["Timestamp", "1"], &["Timestamp", "1.5"], &["Timestamp", "'2000'"],
+    &["Timestamp", "'2000-01-02T03:04:05'"], &["Timestamp", "'2000-01-02T03:04:05.678 CET'"],
+    &["Timestamp", "'2000-01-02 03:04:05'", "'%F %T'", "'CET'"], &["Timestamp", "'02/03/2001'", "'%d/%m/%Y'"], &["Timestamp", "[1]"],
+    &["Timestamp", "'1969-12-31'"], &["Timestamp", "'2000-01-02T03:04:05 UTC'"], &["Timestamp", "'2000-01-02T03:04:05 +02:00'"],
+    &["Timestamp", "'2000-01-02T03:04:05 -0730'"], &["Timestamp", "'2000-02-31'"], &["Timestamp", "'5 Jan 2001'", "'%d %b %Y'"],
+    &["Timestamp", "'2000-01-02 3:04 PM'", "'%F %I:%M %p'"], &["Timestamp", "{'string' => '2000-01-02', 'timezone' => 'EST'}"],
+    &["Timestamp", "'x'", "['%F', '%T']"], &["Timestamp", "'2000-13-01'"], &["Timestamp", "'2000-01-02'", "default"],
+    &["Timestamp", "'2000-01-02T03:04:05 NOWHERE'"], &["Timestamp", "'0001-01-01'"], &["Timestamp", "'2400-02-29T23:59:59.999999999'"],
+    &["Timespan", "'x'"], &["Timespan", "1", "2", "3", "4"], &["Timespan", "1", "2", "3", "4", "5", "6", "7"], &["Timespan", "1", "2"],
+    &["Timespan", "{'hours' => 1, 'minutes' => 2}"], &["Timespan", "{'string' => '1:02', 'format' => '%H:%M'}"],
+    &["Timespan", "'1-02:03:04.5'"], &["Timespan", "'02:03:04'"], &["Timespan", "'03:04.05'"], &["Timespan", "'90'"],
+    &["Timespan", "'-1-00:00:00'"], &["Timespan", "{'negative' => true, 'days' => 3}"], &["Timespan", "1.5"], &["Timespan", "-1"],
+    &["Timespan", "'5'", "'%L'"], &["Timespan", "'5 12'", "'%_H %-M'"], &["Timespan", "'7'", "'%q'"], &["Timespan", "{}"],
+    &["Timespan", "'10:70:00'"], &["Timespan", "'1-25:00'"], &["SemVer", "'x'"], &["SemVer", "'1.2.3'"], &["SemVer", "'1.2.3-rc1.2+b.7'"],
+    &["SemVer", "'1.2.3-01'"], &["SemVer", "1", "2", "3"], &["SemVer", "1", "2", "3", "'rc1'", "'b'"],
+    &["SemVer", "{'major' => 1, 'minor' => 2, 'patch' => 3}"], &["SemVer", "1"], &["SemVer", "'01.2.3'"], &["SemVer", "1", "2", "-3"],
+    &["SemVerRange", "'x y'"], &["SemVerRange", "'>=1.0.0'"], &["SemVerRange", "SemVer('1.0.0')", "SemVer('2.0.0')", "true"],
+    &["SemVerRange", "default", "default"], &["SemVerRange", "1"], &["SemVerRange", "{'min' => SemVer('1.0.0')}"],
+    &["SemVerRange", "'> 1.0.0 < 2.0.0 || 3.x'"], &["Binary", "'YWJj'"], &["Binary", "'x'"], &["Binary", "'abc'", "'%s'"],
+    &["Binary", "[1, 2, 255]"], &["Binary", "[256]"], &["Binary", "1"], &["Binary", "{'value' => 'YWJj', 'format' => '%b'}"],
+    &["Binary", "'YWI'", "'%b'"], &["Binary", "'-_-_'", "'%u'"], &["Binary", "'YWI'", "'%u'"], &["Binary", "'YWI'"],
+    &["Binary", "'YWI='"], &["Binary", "'YWJj'", "'%x'"], &["Binary", "''"], &["URI", "'http://example.com/a?b=c#d'"],
+    &["URI", "'http://exa mple.com/'"], &["URI", "{'scheme' => 'http', 'host' => 'a', 'path' => '/b'}"], &["URI", "1"],
+    &["URI", "'mailto:a@b'"], &["URI", "'https://u:p@h:8080/x'"], &["URI", "'file:///etc/motd'"], &["URI", "'/a/b'"],
+    &["URI", "'HTTP://A:80'"], &["Regexp", "'a.b'"], &["Regexp", "'a.b'", "true"], &["Regexp", "1"], &["Regexp", "'a/b'"],
+    &["Init[Integer]", "'7'"], &["Init[Integer, 16]", "'17'"], &["Init[Integer]", "['17', 16]"], &["Init", "'x'"],
+    &["Init[Integer]", "[[1]]"], &["Init[Timespan]", "[1, 2, 3, 4]"], &["Init[Integer]"], &["Type", "1"], &["Enum['a']", "'b'"],
+    &["Enum['a', 'b']", "'a'"], &["Pattern[/a/]", "'b'"], &["Iterable", "[1]"], &["Callable", "1"], &["Collection", "1"],
+    &["Class", "'a'"], &["File", "'a'"], &["Default", "1"], &["Runtime['ruby', 'x']", "1"], &["Resource", "1"], &["CatalogEntry", "1"],
+    &["Deferred", "'foo'"], &["Deferred", "'Foo'"], &["Deferred", "'foo'", "1"], &["Deferred"], &["Deferred", "'foo'", "[1, 'a']"],
+    &["String"], &["String", "1", "'x'"], &["String", "1", "'%z'"], &["String", "'a'", "{String => 1}"], &["String", "1", "'%++d'"],
+    &["String", "[1]", "'%[(a'"], &["String", "1", "1"], &["String[1, 2]", "123"],
+];
+
+/// Values to be put as texts, and formats to put them in.
+#[rustfmt::skip]
+const PRINTED: &[&str] = &[
+    "undef", "default", "true", "false", "0", "5", "-255", "65", "9223372036854775807", "1.5", "-0.0", "12345.678", "1.0e-7", "1.0e20",
+    "0.1", "'abc'", "'Hello World'", "'a::b::c'", "'  x '", "\"tab\\t\\\"q\\\"\"", "'it\\'s'", "'$'", "''", "/a\\/b/", "[]",
+    "[1, 'a', undef]", "[1, [2, [3, 'x']], 4]", "{}", "{'a' => 1}", "{'a' => {'b' => [1, 2]}, 3 => undef}", "Integer[1, 2]", "File['a']",
+    "Sensitive('x')", "Binary('YWJj')", "SemVer('1.2.3')", "[true, 1.5, /x/, default, Integer]", "URI('http://a/b')",
+];
+
+#[rustfmt::skip]
+const FORMATS: &[&str] = &[
+    "default", "'%s'", "'%p'", "'%#s'", "'%#p'", "'%d'", "'%x'", "'%X'", "'%o'", "'%b'", "'%B'", "'%#x'", "'%#o'", "'%#b'", "'%+d'",
+    "'% d'", "'%05d'", "'%-8d'", "'%8d'", "'%.3d'", "'%08x'", "'%e'", "'%E'", "'%f'", "'%g'", "'%G'", "'%a'", "'%A'", "'%.2f'",
+    "'%10.2f'", "'%-10.2e'", "'%010.1f'", "'%+f'", "'%#g'", "'%.0e'", "'%c'", "'%#c'", "'%C'", "'%u'", "'%#u'", "'%t'", "'%#t'", "'%T'",
+    "'%y'", "'%Y'", "'%#y'", "'%n'", "'%#n'", "'%v'", "'%V'", "'%D'", "'%h'", "'%(a'", "'%<h'", "'%|s'", "'% a'", "'% s'", "'%#a'",
+    "'%#h'", "'%#5a'", "'%q'", "'%10s'", "'%-10s'", "'%.2s'", "'%5.1p'", "'%-10p'", "'%#10.3p'", "{Integer => '%x'}", "{Numeric => '%e'}",
+    "{String => '%u'}", "{Any => '%p'}", "{Array => {'format' => '%(a', 'separator' => '; '}}",
+    "{Array => {'format' => '%a', 'separator' => '', 'string_formats' => {Integer => '%#x', Any => '%s'}}}",
+    "{Hash => {'format' => '%h', 'separator' => \"\\n\", 'separator2' => ': '}}",
+    "{Hash => {'format' => '%#h', 'string_formats' => {String => '%s'}}, Array => '%#a'}", "{Array => '%#3a'}", "{Hash => '%a'}",
+    "{Float => '%.1f', Integer => '%d', String => '%s'}", "{Integer[0, 10] => '%b', Integer => '%d'}", "{Collection => '%p'}",
+    "{Tuple => '%|a'}", "{Optional[Integer] => '%o'}", "{Type => '%s', Undef => '%u'}",
+];
+
+#[test]
+fn values_are_made_alike() {
+    let mut questions: Vec<Question> = CALLS.iter().map(|call| ask("new", call)).collect();
+    for value in PRINTED {
+        for format in FORMATS {
+            questions.push(ask("new", &["String", value, format]));
+        }
+    }
+    agree(&questions);
+}
+
+/// Numbers that look random and are the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        // The top bits of a linear congruence, which has a full period.
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).expect("31 bits fit") % sides
+    }
+
+    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[self.roll(from.len())]
+    }
+
+    fn several(&mut self, most: usize, mut make: impl FnMut(&mut Self) -> String) -> String {
+        let count = self.roll(most + 1);
+        let made: Vec<String> = (0..count).map(|_| make(self)).collect();
+        made.join(", ")
+    }
+
+    fn value(&mut self, depth: usize) -> String {
+        let plain = [
+            "undef",
+            "default",
+            "true",
+            "false",
+            "0",
+            "1",
+            "2",
+            "5",
+            "-3",
+            "1.5",
+            "0.0",
+            "'a'",
+            "'b'",
+            "'ab'",
+            "'A'",
+            "''",
+            "'all'",
+            "/a/",
+            "Integer",
+            "Integer[1, 2]",
+            "String",
+            "File['a']",
+            "80",
+            "'x y'",
+            "'name'",
+        ];
+        match self.roll(if depth == 0 { 1 } else { 4 }) {
+            0 | 1 => self.pick(&plain).to_owned(),
+            2 => format!("[{}]", self.several(3, |dice| dice.value(depth - 1))),
+            _ => {
+                let keys = ["'a'", "'b'", "'name'", "'port'", "1", "'A'"];
+                let entries = self.several(3, |dice| {
+                    format!("{} => {}", dice.pick(&keys), dice.value(depth - 1))
+                });
+                format!("{{{entries}}}")
+            }
+        }
+    }
+
+    fn size(&mut self) -> String {
+        let from = self.roll(3);
+        match self.roll(5) {
+            0 => format!(", {from}"),
+            1 => format!(", {from}, {}", from + self.roll(3)),
+            2 => format!(", default, {from}"),
+            _ => String::new(),
+        }
+    }
+
+    fn kind(&mut self, depth: usize) -> String {
+        let plain = [
+            "Any",
+            "Undef",
+            "Default",
+            "Scalar",
+            "ScalarData",
+            "Data",
+            "RichData",
+            "Numeric",
+            "Integer",
+            "Integer[0]",
+            "Integer[1, 2]",
+            "Integer[3, 9]",
+            "Float",
+            "Float[0.0, 2.0]",
+            "Boolean",
+            "Boolean[true]",
+            "String",
+            "String[1]",
+            "String[1, 2]",
+            "Enum['a', 'b']",
+            "Enum['A', true]",
+            "Enum['b']",
+            "Pattern[/a/]",
+            "Pattern[/^b/, /x/]",
+            "Regexp",
+            "Regexp[/a/]",
+            "Collection",
+            "Collection[1, 2]",
+            "Array",
+            "Hash",
+            "Tuple",
+            "Struct",
+            "Callable",
+            "Type",
+            "Iterable",
+            "CatalogEntry",
+            "Resource",
+            "File",
+            "File['a']",
+            "Class",
+            "Port",
+            "Name",
+            "Ports",
+            "Maybe",
+            "Choice",
+            "Tree",
+            "Forest",
+            "Entry",
+            "Left",
+            "Right",
+            "Sensitive",
+            "Timestamp",
+            "SemVer['1.x']",
+        ];
+        if depth == 0 {
+            return self.pick(&plain).to_owned();
+        }
+        let inner = depth - 1;
+        match self.roll(14) {
+            0 => format!("Array[{}{}]", self.kind(inner), self.size()),
+            1 => format!(
+                "Hash[{}, {}{}]",
+                self.kind(inner),
+                self.kind(inner),
+                self.size()
+            ),
+            2 => format!(
+                "Tuple[{}, {}{}]",
+                self.kind(inner),
+                self.kind(inner),
+                self.size()
+            ),
+            3 => format!("Tuple[{}{}]", self.kind(inner), self.size()),
+            4 | 5 => {
+                let mut members = Vec::new();
+                for name in ["a", "b", "name"] {
+                    match self.roll(4) {
+                        0 => members.push(format!("'{name}' => {}", self.kind(inner))),
+                        1 => members.push(format!("Optional['{name}'] => {}", self.kind(inner))),
+                        2 => members.push(format!("NotUndef['{name}'] => {}", self.kind(inner))),
+                        _ => {}
+                    }
+                }
+                format!("Struct[{{{}}}]", members.join(", "))
+            }
+            6 => format!("Optional[{}]", self.kind(inner)),
+            7 => format!("NotUndef[{}]", self.kind(inner)),
+            8 | 9 => {
+                let options = self.several(2, |dice| dice.kind(inner) + ", ");
+                format!("Variant[{options}{}]", self.kind(inner)).replace(", , ", ", ")
+            }
+            10 => format!("Type[{}]", self.kind(inner)),
+            11 => format!(
+                "{}[{}]",
+                self.pick(&["Iterable", "Iterator", "Sensitive"]),
+                self.kind(inner)
+            ),
+            12 => format!(
+                "Callable[{}, {}{}]",
+                self.kind(inner),
+                self.kind(inner),
+                self.size()
+            ),
+            _ => self.pick(&plain).to_owned(),
+        }
+    }
+}
+
+#[test]
+fn random_questions_are_answered_alike() {
+    let mut dice = Dice(2_016);
+    let mut questions = Vec::new();
+    for round in 0..6_000 {
+        let depth = round % 4;
+        let (one, another) = (dice.kind(depth), dice.kind(depth));
+        let (value, other) = (dice.value(depth), dice.value(depth));
+        for kind in ["show", "generalise", "normalise"] {
+            questions.push(ask(kind, &[&one]));
+        }
+        for kind in ["assignable", "common", "same"] {
+            questions.push(ask(kind, &[&one, &another]));
+        }
+        for kind in ["instance", "mismatch"] {
+            questions.push(ask(kind, &[&one, &value]));
+        }
+        for kind in ["of", "reduced", "text", "show"] {
+            questions.push(ask(kind, &[&value]));
+        }
+        for kind in ["equal", "compare", "matches", "included"] {
+            questions.push(ask(kind, &[&value, &other]));
         }
     }
     agree(&questions);
