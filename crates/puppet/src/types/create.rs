@@ -1356,7 +1356,7 @@ fn strictly_decoded(text: &str) -> Result<Vec<u8>, Failure> {
         _ => return Err(invalid()),
     };
     let last = sextets.last().copied().unwrap_or(0);
-    if text.len() % 4 != 0 || last & spare != 0 {
+    if !text.len().is_multiple_of(4) || last & spare != 0 {
         return Err(invalid());
     }
     Ok(bytes_of(sextets.into_iter()))

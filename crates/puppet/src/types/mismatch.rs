@@ -177,23 +177,8 @@ fn describe(expected: &Type, actual: &Type, path: &[Step]) -> Vec<Mismatch> {
 
 /// A name in a type that nothing is known by.
 fn unresolved(kind: &Type, seen: &mut Vec<*const super::Alias>) -> Option<EcoString> {
-    let mut any = |types: &[Type]| types.iter().find_map(|kind| unresolved(kind, seen));
     match kind {
         Type::Reference(name) => Some(name.clone()),
-        Type::Array(inner, _) | Type::Sensitive(inner) => unresolved(inner, seen),
-        Type::Hash(key, value, _) => unresolved(key, seen).or_else(|| unresolved(value, seen)),
-        Type::Tuple(types, _) | Type::Variant(types) => any(types),
-        Type::Struct(members) => members
-            .iter()
-            .find_map(|member| unresolved(&member.value, seen)),
-        Type::Optional(inner)
-        | Type::NotUndef(inner)
-        | Type::Type(inner)
-        | Type::Iterable(inner)
-        | Type::Iterator(inner) => unresolved(inner.as_ref()?, seen),
-        Type::Callable(Some(signature)) => any(&signature.parameters)
-            .or_else(|| unresolved(signature.block.as_ref()?, seen))
-            .or_else(|| unresolved(signature.returns.as_ref()?, seen)),
         Type::Alias(alias) => {
             let itself = std::sync::Arc::as_ptr(alias);
             if seen.contains(&itself) {
@@ -202,7 +187,10 @@ fn unresolved(kind: &Type, seen: &mut Vec<*const super::Alias>) -> Option<EcoStr
             seen.push(itself);
             unresolved(alias.body()?, seen)
         }
-        _ => None,
+        other => other
+            .held()
+            .into_iter()
+            .find_map(|inner| unresolved(inner, seen)),
     }
 }
 
