@@ -727,8 +727,11 @@ impl Lexer {
     fn template_text(&mut self, text: &str, trim: bool, report: Report<'_>) -> bool {
         let span = Span::new(self.at, self.end);
         let fragment = fragment(text, span, trim);
+        let mut has_text = !fragment.text.is_empty();
         match fragment.end {
-            FragmentEnd::File => {
+            FragmentEnd::File { ends_with_tag } => {
+                // What stands before it is not the last statement even if all of it is trimmed.
+                has_text |= !ends_with_tag;
                 self.at = self.end;
                 self.mode = Mode::Manifest;
             }
@@ -752,7 +755,7 @@ impl Lexer {
                 self.mode = Mode::Manifest;
             }
         }
-        !fragment.text.is_empty()
+        has_text
     }
 }
 
@@ -766,7 +769,10 @@ pub struct Fragment {
 }
 
 enum FragmentEnd {
-    File,
+    /// The end of the file, perhaps directly behind a tag.
+    File {
+        ends_with_tag: bool,
+    },
     /// A tag of this length.
     Code(u32),
     Render,
@@ -797,7 +803,8 @@ pub fn fragment(text: &str, span: Span, trim: bool) -> Fragment {
         }
         said.push_str(&part.replace("%%>", "%>"));
         let Some(tag) = tag else {
-            return done(said, bytes.len(), FragmentEnd::File);
+            let ends_with_tag = false;
+            return done(said, bytes.len(), FragmentEnd::File { ends_with_tag });
         };
         at = tag + 2;
         match bytes.get(at) {
@@ -841,7 +848,12 @@ pub fn fragment(text: &str, span: Span, trim: bool) -> Fragment {
         }
     }
     // Text that a comment or `<%%` ends, with nothing behind it, is lost in the real one, too.
-    done(String::new(), bytes.len(), FragmentEnd::File)
+    let ends_with_tag = true;
+    done(
+        String::new(),
+        bytes.len(),
+        FragmentEnd::File { ends_with_tag },
+    )
 }
 
 /// Whether a line ends the heredoc `tag`: the blanks before the mark, whether there is a margin, and whether

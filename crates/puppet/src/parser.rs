@@ -36,7 +36,7 @@ const DEEPEST: u32 = 500;
 pub fn parse(unit: &mut Unit, file: FileId) -> Program {
     let lexer = Lexer::new(unit.sources.span(file));
     run(unit, file, lexer, |parser| {
-        let body = parser.file();
+        let body = parser.file(Place::Top);
         (body, None)
     })
 }
@@ -46,7 +46,7 @@ pub fn parse_template(unit: &mut Unit, file: FileId) -> Program {
     let lexer = Lexer::of_template(unit.sources.span(file));
     run(unit, file, lexer, |parser| {
         let parameters = parser.template_parameters();
-        let body = parser.file();
+        let body = parser.file(Place::Inner);
         (body, parameters)
     })
 }
@@ -76,6 +76,7 @@ fn run(
         depth: 0,
         deepest: 0,
         braces: 0,
+        assigned: None,
         lost: false,
         recovering: false,
     };
@@ -136,6 +137,8 @@ struct Parser<'p> {
     deepest: u32,
     /// How many braces are open.
     braces: u32,
+    /// The last assignment that is not in a lambda.
+    assigned: Option<Span>,
     /// Whether the end of the text came too early, and was reported.
     lost: bool,
     /// Whether the rest of a statement with a mistake is skipped.
@@ -312,10 +315,10 @@ impl<'p> Parser<'p> {
     }
 
     /// All statements of the file.
-    fn file(&mut self) -> Block {
+    fn file(&mut self, place: Place) -> Block {
         let mut statements = Vec::new();
         loop {
-            self.statements(&mut statements, Place::Top, Token::End);
+            self.statements(&mut statements, place, Token::End);
             match self.next.token {
                 Token::End => break,
                 _ => {

@@ -70,8 +70,11 @@ impl Parser<'_> {
                 _ => self.lexer.piece(self.text, heredoc.is_none(), escapes),
             };
             if span.start < span.end {
-                let kind = Kind::Text(self.piece(span, escapes, heredoc));
-                pieces.push(Expression { kind, span });
+                let said = self.piece(span, escapes, heredoc);
+                if !said.is_empty() {
+                    let kind = Kind::Text(said);
+                    pieces.push(Expression { kind, span });
+                }
             }
             match end {
                 PieceEnd::Text => break,
