@@ -345,7 +345,9 @@ impl Lexer {
             match byte {
                 b' ' | b'\t' | b'\r' => at += 1,
                 b'\n' => {
-                    at = self.jump.take().map_or(at + 1, |jump| jump as usize);
+                    // A string or a pattern may reach beyond the text of the heredoc.
+                    let jump = self.jump.take().map_or(0, |jump| jump as usize);
+                    at = jump.max(at + 1);
                     self.line = at as u32;
                 }
                 b'#' => {
