@@ -387,7 +387,7 @@ impl Lexer {
 
     fn single(&mut self, rest: &[u8], report: Report<'_>) -> (Token, usize) {
         let mut escaped = false;
-        let mut at = 1;
+        let mut at = 1 + usize::from(is_doubled(&rest[1..], b"'"));
         while let Some(&byte) = rest.get(at) {
             match byte {
                 b'\'' => return (Token::Text { escaped }, at + 1),
@@ -410,6 +410,8 @@ impl Lexer {
         let start = self.at;
         let protects = quoted || escapes.contains(b'$');
         let mut at = start as usize;
+        let doubled = |at: usize| usize::from(quoted && is_doubled(&bytes[at..], b"\"$"));
+        at += doubled(at);
         let end = loop {
             match bytes.get(at) {
                 None if quoted => break (PieceEnd::File, 0),
@@ -418,7 +420,7 @@ impl Lexer {
                 Some(b'\\') if protects => at = (at + 2).min(bytes.len()),
                 Some(b'$') if bytes.get(at + 1) == Some(&b'{') => break (PieceEnd::Code, 2),
                 Some(b'$') => match variable_length(&bytes[at + 1..]) {
-                    0 => at += 1,
+                    0 => at += 1 + doubled(at + 1),
                     length => {
                         let name = Span::new(at as u32, (at + 1 + length) as u32);
                         break (PieceEnd::Variable(name), 1 + length);
@@ -877,6 +879,17 @@ fn end_of_heredoc(line: &str, tag: &str) -> Option<(std::ops::Range<usize>, bool
     }
     let start = before.trim_end_matches(is_blank).len();
     Some((start..before.len(), has_margin, trims))
+}
+
+/// Whether text begins with something that does not end it, because what ends text follows at once: the
+/// real one reads `\"\"\"` as a string with a quote in it.
+fn is_doubled(bytes: &[u8], ends: &[u8]) -> bool {
+    let [quote, rest @ ..] = bytes else {
+        return false;
+    };
+    let backslashes = rest.iter().take_while(|&&byte| byte == b'\\').count();
+    let end = rest.get(backslashes);
+    ends.contains(quote) && backslashes % 2 == 0 && end.is_some_and(|end| ends.contains(end))
 }
 
 fn trim_blanks(text: &str) -> &str {

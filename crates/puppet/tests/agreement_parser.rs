@@ -4,6 +4,7 @@
 //! `blocks.txt`, templates likewise in `templates.txt`. `HENCE_MANIFESTS` names a folder with more of both.
 
 mod outline;
+mod texts;
 
 use std::fs;
 use std::io::Write;
@@ -13,6 +14,7 @@ use std::process::{Command, Stdio};
 use hence_model::unit::Unit;
 use hence_puppet::parser::{parse, parse_template};
 use outline::outline;
+use texts::{cases, corpus, random_text};
 
 const INSTALL: &str = "the real compiler is needed to compare with: \
      apt-get install -y --no-install-recommends puppet-agent";
@@ -85,6 +87,17 @@ fn every_file_of_a_folder_is_read_as_the_real_parser_reads_it() {
     }
     println!("{} files", cases.len());
     compare(&cases);
+}
+
+#[test]
+fn random_texts_are_read_as_the_real_parser_reads_them() {
+    let corpus = corpus();
+    let texts = (0..cases(3_000)).map(|seed| Case {
+        is_template: seed % 4 == 3,
+        text: random_text(&corpus, seed),
+        path: None,
+    });
+    compare(&texts.collect::<Vec<Case>>());
 }
 
 fn compare(cases: &[Case]) {

@@ -10,6 +10,9 @@ Puppet.initialize_settings(%w[--confdir /nonexistent --vardir /nonexistent])
 Puppet[:strict] = :off
 Puppet::Util::Log.level = :crit
 
+# Ruby has opinions about regular expressions that nobody reads here.
+$VERBOSE = nil
+
 M = Puppet::Pops::Model
 
 class Outline
