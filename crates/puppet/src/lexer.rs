@@ -262,6 +262,12 @@ impl Lexer {
         self.mode = Mode::Manifest;
     }
 
+    /// Skips to the end of the line.
+    pub fn skip_line(&mut self, text: &str) {
+        let rest = &text[self.at as usize..self.end as usize];
+        self.at += rest.find('\n').unwrap_or(rest.len()) as u32;
+    }
+
     /// The next token, of `text`, the whole buffer that offsets index into.
     pub fn next(&mut self, text: &str, report: Report<'_>) -> Lexeme {
         work::step();

@@ -23,7 +23,7 @@ use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::{FileId, Span};
 use hence_model::unit::{TOO_DEEP, Unit};
 
-use crate::lexer::{Keyword, Lexeme, Lexer, STRAY_CHARACTER, Token};
+use crate::lexer::{self, Keyword, Lexeme, Lexer, Token};
 use crate::syntax::{Block, Call, Definition, Expression, Kind, Program};
 
 /// Something that the grammar has no place for.
@@ -78,6 +78,7 @@ fn run(
         braces: 0,
         assigned: None,
         lost: false,
+        gave_up: false,
         recovering: false,
     };
     parser.advance();
@@ -87,7 +88,15 @@ fn run(
     definitions.sort_by_key(|definition| definition.span.start);
     let found = parser.diagnostics;
     // A mistake in the syntax can make anything around it look as if it had no effect.
-    let is_broken = found.iter().any(|one| one.code == SYNTAX);
+    let broken = [
+        SYNTAX,
+        TOO_DEEP,
+        lexer::HEREDOC,
+        lexer::NUMBER,
+        lexer::STRAY_CHARACTER,
+        lexer::UNTERMINATED,
+    ];
+    let is_broken = found.iter().any(|one| broken.contains(&one.code));
     for diagnostic in found {
         if !(is_broken && diagnostic.code == NO_EFFECT) {
             unit.report(diagnostic);
@@ -141,6 +150,8 @@ struct Parser<'p> {
     assigned: Option<Span>,
     /// Whether the end of the text came too early, and was reported.
     lost: bool,
+    /// Whether nothing more is read at all.
+    gave_up: bool,
     /// Whether the rest of a statement with a mistake is skipped.
     recovering: bool,
 }
@@ -176,7 +187,7 @@ impl<'p> Parser<'p> {
         } = self;
         self.next = lexer.next(text, &mut |trouble: Diagnostic| {
             // One mistake of a statement is enough, unless another one swallows the rest of the file.
-            let minor = [STRAY_CHARACTER, crate::lexer::NAME, crate::lexer::NUMBER];
+            let minor = [lexer::STRAY_CHARACTER, lexer::NAME, lexer::NUMBER];
             *lost |= !minor.contains(&trouble.code);
             if diagnostics.len() < KEPT && !(*recovering && minor.contains(&trouble.code)) {
                 diagnostics.push(trouble);
@@ -302,6 +313,7 @@ impl<'p> Parser<'p> {
             self.report(Diagnostic::error(TOO_DEEP, message).at(span).help(help));
         }
         self.lost = true;
+        self.gave_up = true;
         self.lexer.finish();
         self.next = Lexeme {
             token: Token::Invalid,
@@ -386,8 +398,7 @@ impl<'p> Parser<'p> {
                 self.accept_definition(&first, place);
                 list.push(first);
                 if self.next.token == Token::Comma {
-                    let before = list.last().map(|last| last.span).unwrap_or(self.last);
-                    return Err(self.stray_comma(before));
+                    return Err(self.stray_comma(list));
                 }
             }
         }
@@ -425,13 +436,20 @@ impl<'p> Parser<'p> {
         Ok(())
     }
 
-    fn stray_comma(&mut self, before: Span) -> Wrong {
-        let name = self.slice(before);
-        let help = match name.split_once([' ', '(']).map_or(name, |(name, _)| name) {
-            name if crate::parser::expression::is_name(name) => {
-                format!("only some functions are called without parentheses: write `{name}(…)`")
+    /// Reports a comma behind a statement.
+    fn stray_comma(&mut self, list: &[Expression]) -> Wrong {
+        let help = match list {
+            [
+                ..,
+                Expression {
+                    kind: Kind::Name(name),
+                    ..
+                },
+                _,
+            ] => {
+                format!("`{name}` is not called without parentheses: write `{name}(…)`")
             }
-            _ => "arguments of a function stand behind its name, in parentheses".to_owned(),
+            _ => "no comma stands between statements".to_owned(),
         };
         self.wrong("a new statement", &help)
     }
