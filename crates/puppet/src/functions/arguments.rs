@@ -72,9 +72,14 @@ impl<'t> Invocation<'t> {
 
     /// Whether a text of that length may be made.
     pub(super) fn check_length(&self, length: usize) -> Outcome<()> {
-        if length <= LONGEST_TEXT {
-            return Ok(());
+        match length <= LONGEST_TEXT {
+            true => Ok(()),
+            false => self.too_long(),
         }
+    }
+
+    /// A text would be too long.
+    pub(super) fn too_long<T>(&self) -> Outcome<T> {
         let message = format!(
             "`{}` would make a text of more than {LONGEST_TEXT} bytes",
             self.name

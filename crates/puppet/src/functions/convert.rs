@@ -12,6 +12,50 @@ use crate::value::{Array, Datum, Value};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
+        name: "new",
+        arguments: (1, ANY),
+        lambda: Takes::Optional,
+        about: "new(Type $type, Any *$arguments) |$value|: a value of a type, made from others; `Integer('10')` is the same as `new(Integer, '10')`",
+        run: |evaluator, call| {
+            let Datum::Type(kind) = &call.arguments[0].datum else {
+                return call.unexpected(evaluator, 0, "a type");
+            };
+            let kind = kind.clone();
+            if let [_, value] = call.arguments.as_slice()
+                && !matches!(*kind, Type::Init(_))
+                && kind.instance(&value.datum)
+            {
+                let value = value.clone();
+                return Ok(call.handed_on(evaluator, value));
+            }
+            let value = made(evaluator, &call, &kind, &call.arguments[1..], 1)?;
+            match call.lambda {
+                Some(lambda) => call.run_lambda(evaluator, lambda, vec![value]),
+                None => Ok(value),
+            }
+        },
+    },
+    Function {
+        name: "convert_to",
+        arguments: (2, ANY),
+        lambda: Takes::Optional,
+        about: "convert_to(Any $value, Type $type, Any *$arguments) |$value|: a value as one of a type",
+        run: |evaluator, call| {
+            call.check_lambda(1)?;
+            let Datum::Type(kind) = &call.arguments[1].datum else {
+                return call.unexpected(evaluator, 1, "a type");
+            };
+            let kind = kind.clone();
+            let mut arguments = vec![call.arguments[0].clone()];
+            arguments.extend_from_slice(&call.arguments[2..]);
+            let value = made(evaluator, &call, &kind, &arguments, 0)?;
+            match call.lambda {
+                Some(lambda) => call.run_lambda(evaluator, lambda, vec![value]),
+                None => Ok(value),
+            }
+        },
+    },
+    Function {
         name: "unwrap",
         arguments: (1, 1),
         lambda: Takes::Optional,
@@ -235,6 +279,21 @@ pub(super) const FUNCTIONS: &[Function] = &[
         },
     ),
 ];
+
+/// A value of a type; `first` is the number of the first of the arguments that it is made from.
+fn made<'t>(
+    evaluator: &mut Evaluator<'t>,
+    call: &Invocation<'t>,
+    kind: &Type,
+    arguments: &[Value],
+    first: usize,
+) -> Outcome {
+    let origin = evaluator.trace.operation(call.at, call.origins());
+    match types::create(kind, arguments, origin) {
+        Ok(datum) => evaluator.shallow(Value { datum, origin }, call.at.span),
+        Err(failure) => call.wrong(first + failure.argument.unwrap_or(0), failure.message),
+    }
+}
 
 /// Runs the lambda because of what the first argument is.
 fn tested<'t>(

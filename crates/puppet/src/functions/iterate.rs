@@ -175,6 +175,7 @@ pub(super) enum Next {
 }
 
 /// What is iterated over.
+#[derive(Clone)]
 pub(super) struct Elements {
     /// The elements; for a hash, pairs of key and value.
     pub(super) values: Vec<Value>,
@@ -239,6 +240,19 @@ impl Elements {
             origin,
             is_hash,
         })
+    }
+
+    /// The values of what was a hash, without their keys.
+    pub(super) fn second_of_pairs(&self) -> Elements {
+        let second = |value: &Value| match &value.datum {
+            Datum::Array(pair) => pair.get(1).unwrap_or(value).clone(),
+            _ => value.clone(),
+        };
+        Elements {
+            values: self.values.iter().map(second).collect(),
+            origin: self.origin,
+            is_hash: false,
+        }
     }
 
     /// Why a round runs.

@@ -2,15 +2,22 @@
 //!
 //! declare     classes, resources, tags, what is defined
 //! iterate     each, map, filter …
+//! group       group_by, partition, index, step, tree_each
 //! flow        next, return, break, fail, and messages
 //! words       texts: letters, lengths, parts
 //! patterns    split, regsubst, match, versioncmp
+//! format      sprintf
+//! paths       dirname, shellquote, uriescape …
+//! json        to_json, parsejson
+//! numbers     abs, round, min, max, compare
+//! times       strftime
 //! arrays      sort, unique, flatten, difference …
 //! hashes      keys, values, merge …
 //! find        dig, get, getvar, pick, facts
 //! convert     types and values as values of other types
 //! check       is_…, validate_…
 //! digest      md5, sha256, base64, fqdn_rand
+//! refused     what there is not, and why
 //! arguments   what functions get, and what they give back
 //! ruby        values as Ruby has them
 //!
@@ -25,10 +32,17 @@ mod declare;
 mod digest;
 mod find;
 mod flow;
+mod format;
+mod group;
 mod hashes;
 mod iterate;
+mod json;
+mod numbers;
+mod paths;
 mod patterns;
+mod refused;
 mod ruby;
+mod times;
 mod words;
 
 use std::sync::OnceLock;
@@ -127,15 +141,22 @@ pub struct Topic {
 pub const TOPICS: &[Topic] = &[
     topic("Classes, resources and tags", declare::FUNCTIONS),
     topic("Iteration", iterate::FUNCTIONS),
+    topic("Groups, steps and trees", group::FUNCTIONS),
     topic("Leaving, failing, telling", flow::FUNCTIONS),
     topic("Texts", words::FUNCTIONS),
     topic("Regular expressions and versions", patterns::FUNCTIONS),
+    topic("Formats", format::FUNCTIONS),
+    topic("Paths, shells and other places", paths::FUNCTIONS),
+    topic("JSON and code of other languages", json::FUNCTIONS),
+    topic("Numbers", numbers::FUNCTIONS),
+    topic("Times", times::FUNCTIONS),
     topic("Arrays", arrays::FUNCTIONS),
     topic("Hashes", hashes::FUNCTIONS),
     topic("Finding", find::FUNCTIONS),
     topic("Types and conversions", convert::FUNCTIONS),
     topic("Checks", check::FUNCTIONS),
     topic("Digests and repeatable random numbers", digest::FUNCTIONS),
+    topic("Refused", refused::FUNCTIONS),
 ];
 
 const fn topic(name: &'static str, functions: &'static [Function]) -> Topic {

@@ -3,7 +3,6 @@
 use ecow::EcoString;
 
 use super::arguments::LONGEST_TEXT;
-use super::iterate::Elements;
 use super::{ANY, Function, plain, ruby};
 use crate::evaluate::{Evaluator, Invocation, Outcome};
 use crate::value::{Array, Datum, Hash, Value};
@@ -12,7 +11,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     plain(
         "camelcase",
         (1, 1),
-        "camelcase(Variant[String, Numeric, Iterable] $text): `camel_case` as `CamelCase`",
+        "camelcase(Variant[String, Numeric, Array] $text): `camel_case` as `CamelCase`",
         |evaluator, call| {
             of_elements(evaluator, call, |text| {
                 text.split('_').map(capitalised).collect()
@@ -22,19 +21,19 @@ pub(super) const FUNCTIONS: &[Function] = &[
     plain(
         "capitalize",
         (1, 1),
-        "capitalize(Variant[String, Numeric, Iterable] $text): the first letter large, all others small",
+        "capitalize(Variant[String, Numeric, Array] $text): the first letter large, all others small",
         |evaluator, call| of_elements(evaluator, call, capitalised),
     ),
     plain(
         "chomp",
         (1, 1),
-        "chomp(Variant[String, Numeric, Iterable] $text): the text without the end of its last line",
+        "chomp(Variant[String, Numeric, Array] $text): the text without the end of its last line",
         |evaluator, call| of_elements(evaluator, call, |text| chomped(text).into()),
     ),
     plain(
         "chop",
         (1, 1),
-        "chop(Variant[String, Numeric, Iterable] $text): the text without its last character",
+        "chop(Variant[String, Numeric, Array] $text): the text without its last character",
         |evaluator, call| {
             of_elements(evaluator, call, |text| {
                 let mut chars = text.chars();
@@ -46,7 +45,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     plain(
         "lstrip",
         (1, 1),
-        "lstrip(Variant[String, Numeric, Iterable] $text): the text without blanks at its beginning",
+        "lstrip(Variant[String, Numeric, Array] $text): the text without blanks at its beginning",
         |evaluator, call| {
             of_elements(evaluator, call, |text| {
                 text.trim_start_matches(is_strippable).into()
@@ -56,7 +55,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     plain(
         "rstrip",
         (1, 1),
-        "rstrip(Variant[String, Numeric, Iterable] $text): the text without blanks at its end",
+        "rstrip(Variant[String, Numeric, Array] $text): the text without blanks at its end",
         |evaluator, call| {
             of_elements(evaluator, call, |text| {
                 text.trim_end_matches(is_strippable).into()
@@ -66,7 +65,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     plain(
         "strip",
         (1, 1),
-        "strip(Variant[String, Numeric, Iterable] $text): the text without blanks around it",
+        "strip(Variant[String, Numeric, Array] $text): the text without blanks around it",
         |evaluator, call| {
             of_elements(evaluator, call, |text| {
                 text.trim_matches(is_strippable).into()
@@ -227,7 +226,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// A text, or each element of something that holds texts and numbers.
+/// A text, or each element of an array of texts and numbers.
 fn of_elements<'t>(
     evaluator: &mut Evaluator<'t>,
     call: Invocation<'t>,
@@ -239,14 +238,13 @@ fn of_elements<'t>(
             let text = change(text);
             return call.text_result(evaluator, text);
         }
-        Datum::Array(_) | Datum::Type(_) => {}
-        _ => return call.unexpected(evaluator, 0, "text, a number, or an array of them"),
+        _ => {}
     }
-    let elements = Elements::of(evaluator, &call)?;
-    let mut changed = Vec::with_capacity(elements.values.len());
-    for value in elements.values {
+    let array = call.array(evaluator, 0)?.clone();
+    let mut changed = Vec::with_capacity(array.len());
+    for value in array.iter() {
         match &value.datum {
-            Datum::Integer(_) | Datum::Float(_) => changed.push(value),
+            Datum::Integer(_) | Datum::Float(_) => changed.push(value.clone()),
             Datum::Text(text) => {
                 let origin = evaluator.trace.operation(call.at, [value.origin]);
                 changed.push(Value::new(change(text), origin));

@@ -30,7 +30,7 @@ mod instance;
 mod mismatch;
 mod normalise;
 mod parameters;
-mod printf;
+pub(crate) mod printf;
 pub mod time;
 pub mod uri;
 pub mod version;
