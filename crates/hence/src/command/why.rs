@@ -83,7 +83,7 @@ impl Why {
                     Ok(explanation) => explanation,
                     Err(missing) => {
                         let known = compiled.path(&missing.known);
-                        let diagnostic = no_such_path(&self.path, &known, &missing);
+                        let diagnostic = no_such_path(&self.path, &compiled.readings(&self.path), &known, &missing);
                         return Err(Stop::Refused(Box::new(diagnostic)));
                     }
                 };
@@ -177,7 +177,7 @@ impl Why {
 /// Explains the value at a path, in whichever reading of it there is one.
 pub fn explain(compiled: &mut Configuration<'_>, path: &str) -> Result<Explanation, NoSuchPath> {
     let mut first = None;
-    for reading in Path::readings(path) {
+    for reading in compiled.readings(path) {
         match compiled.explain(&reading) {
             Ok(explanation) => return Ok(explanation),
             Err(missing) => first = first.or(Some(missing)),
@@ -194,7 +194,12 @@ pub fn explain(compiled: &mut Configuration<'_>, path: &str) -> Result<Explanati
 }
 
 /// There is something at `known`, but not at `path`.
-fn no_such_path(path: &str, known: &str, missing: &NoSuchPath) -> Diagnostic {
+fn no_such_path(
+    path: &str,
+    readings: &[Path],
+    known: &str,
+    missing: &NoSuchPath,
+) -> Diagnostic {
     let place = match known {
         "" => "the configuration".to_owned(),
         known => format!("`{known}`"),
@@ -203,7 +208,6 @@ fn no_such_path(path: &str, known: &str, missing: &NoSuchPath) -> Diagnostic {
     if missing.names.is_empty() {
         return diagnostic.help(format!("{place} has nothing inside it"));
     }
-    let readings = Path::readings(path);
     let wanted = match readings[0].0.get(missing.known.0.len()) {
         Some(Segment::Key(name)) => name.clone(),
         _ => String::new(),
@@ -273,6 +277,7 @@ impl Answer<'_> {
             StepKind::Order => "its place follows this".into(),
             StepKind::Import => format!("`{path}` came through this import"),
             StepKind::Condition => "chosen by this condition".into(),
+            StepKind::Told(words) => words.to_string(),
             StepKind::Macro => "made by this macro".into(),
             StepKind::Mutation(operator) => {
                 format!("`{operator}` joins it with what other files say")
@@ -515,6 +520,7 @@ fn kind(kind: &StepKind) -> &'static str {
         StepKind::Macro => "macro",
         StepKind::Mutation(_) => "mutation",
         StepKind::Link { .. } => "link",
+        StepKind::Told(_) => "told",
     }
 }
 
