@@ -149,8 +149,10 @@ impl Explainer<'_, '_> {
                     let found = self.entry_named(block, name);
                     if let Some(entry) = found {
                         let key = self.evaluator.entry(entry).name;
-                        nodes.push((Node::Presence(block, key), true));
-                        nodes.push((Node::Entry(entry), !is_last));
+                        let next = path.0.get(number + 1);
+                        let within = next.and_then(|next| self.symbol(entry, next));
+                        nodes.push((Node::Presence(block, key, within), true));
+                        nodes.push((Node::Entry(entry, within), !is_last));
                         self.way(block, entry);
                     }
                     (found.map(Subject::Entry), segment.clone())
@@ -211,6 +213,17 @@ impl Explainer<'_, '_> {
             depends,
             expression,
         })
+    }
+
+    /// The name that a segment is, in an entry that is a block.
+    fn symbol(&mut self, entry: EntryId, segment: &Segment) -> Option<Symbol> {
+        let evaluator = &mut *self.evaluator;
+        match (segment, evaluator.value(entry, Span::at(0)).ok()?.form) {
+            (Segment::Key(name), Form::Block(_)) => {
+                evaluator.unit.symbols.get(&evaluator.unit.sources, name)
+            }
+            _ => None,
+        }
     }
 
     fn entry_named(&mut self, block: BlockId, name: &str) -> Option<EntryId> {
