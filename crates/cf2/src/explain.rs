@@ -469,15 +469,8 @@ impl Explainer<'_, '_> {
                 below,
                 ..
             } => {
-                let operator = self.evaluator.name(function).to_owned();
-                let span = by[0].span;
                 let operands = self.combined(function, &by, below, home, path)?;
-                Ok(Expression {
-                    operator: Some(operator.into()),
-                    value: self.shown(datum),
-                    span,
-                    operands,
-                })
+                Ok(self.application(function, operands, datum, by[0].span))
             }
             Ruling::Chained { by, below, .. } => self.chained(&by, below, home, path),
         }
@@ -527,6 +520,26 @@ impl Explainer<'_, '_> {
         Ok(operands)
     }
 
+    /// A function that combines operands. Of a single one, a standard function makes nothing else.
+    fn application(
+        &mut self,
+        function: Symbol,
+        mut operands: Vec<Expression>,
+        datum: Datum,
+        span: Span,
+    ) -> Expression {
+        let name = self.evaluator.name(function).to_owned();
+        if operands.len() == 1 && crate::functions::is_standard(&name) {
+            return operands.remove(0);
+        }
+        Expression {
+            operator: Some(name.into()),
+            value: self.shown(datum),
+            span,
+            operands,
+        }
+    }
+
     /// What definitions of lower priority come to, and the function that combines them, if one does.
     fn below(
         &mut self,
@@ -546,13 +559,9 @@ impl Explainer<'_, '_> {
                 ..
             } => {
                 let operands = self.combined(function, &by, below, home, path)?;
-                let expression = Expression {
-                    operator: Some(self.evaluator.name(function).to_owned().into()),
-                    value: self.shown(datum),
-                    span: by[0].span,
-                    operands,
-                };
-                (Some(function), expression)
+                let is_alone = operands.len() == 1;
+                let expression = self.application(function, operands, datum, by[0].span);
+                ((!is_alone).then_some(function), expression)
             }
             Ruling::Assigned { by, .. } | Ruling::Merged { by, .. } => {
                 (None, self.candidate(&by[0], home))
