@@ -1,6 +1,7 @@
 //! A compiled configuration, in whichever language it was written.
 
 use std::io::{self, Write};
+use std::sync::MutexGuard;
 
 use hence_model::explanation::{Explanation, NoSuchPath};
 use hence_model::path::{Path, Segment};
@@ -16,6 +17,16 @@ pub enum Configuration<'w> {
     SmartFrog(Box<hence_smartfrog::Compiled>),
     /// CF2.
     Cf2(Box<hence_cf2::Compiled<'w>>),
+    /// Puppet: a catalog.
+    Puppet(Box<Catalog<'w>>),
+}
+
+/// A catalog, and the texts it was compiled from.
+pub struct Catalog<'w> {
+    /// The catalog.
+    pub compiled: hence_puppet::Compiled<'w>,
+    /// The texts.
+    pub unit: MutexGuard<'w, Unit>,
 }
 
 impl Configuration<'_> {
@@ -24,6 +35,7 @@ impl Configuration<'_> {
         match self {
             Configuration::SmartFrog(compiled) => &compiled.unit,
             Configuration::Cf2(compiled) => compiled.unit(),
+            Configuration::Puppet(catalog) => &catalog.unit,
         }
     }
 
@@ -32,6 +44,7 @@ impl Configuration<'_> {
         match self {
             Configuration::SmartFrog(compiled) => compiled.configuration.is_some(),
             Configuration::Cf2(compiled) => compiled.is_good(),
+            Configuration::Puppet(catalog) => catalog.compiled.is_good(),
         }
     }
 
@@ -40,6 +53,7 @@ impl Configuration<'_> {
         match self {
             Configuration::SmartFrog(compiled) => compiled.send(sink),
             Configuration::Cf2(compiled) => compiled.send(sink),
+            Configuration::Puppet(catalog) => catalog.compiled.send(sink),
         }
     }
 
@@ -56,6 +70,7 @@ impl Configuration<'_> {
                 compiled.send(&mut cf2);
                 cf2.finish()?;
             }
+            Configuration::Puppet(catalog) => catalog.compiled.print_native(writer)?,
         }
         Ok(())
     }
@@ -65,6 +80,7 @@ impl Configuration<'_> {
         match self {
             Configuration::SmartFrog(compiled) => compiled.explain(path),
             Configuration::Cf2(compiled) => compiled.explain(path),
+            Configuration::Puppet(catalog) => catalog.compiled.explain(&catalog.unit, path),
         }
     }
 
@@ -73,6 +89,7 @@ impl Configuration<'_> {
         match self {
             Configuration::SmartFrog(compiled) => compiled.impact(place, name),
             Configuration::Cf2(compiled) => compiled.impact(place, name),
+            Configuration::Puppet(catalog) => catalog.compiled.impact(&catalog.unit, place, name),
         }
     }
 
@@ -83,6 +100,9 @@ impl Configuration<'_> {
                 written::meant(&compiled.unit, file, line, column, compiled.dialect)
             }
             Configuration::Cf2(compiled) => compiled.meant(file, line, column),
+            Configuration::Puppet(catalog) => {
+                catalog.compiled.meant(&catalog.unit, file, line, column)
+            }
         }
     }
 
@@ -90,7 +110,7 @@ impl Configuration<'_> {
     pub fn separator(&self) -> char {
         match self {
             Configuration::SmartFrog(_) => ':',
-            Configuration::Cf2(_) => '.',
+            Configuration::Cf2(_) | Configuration::Puppet(_) => '.',
         }
     }
 
@@ -104,6 +124,7 @@ impl Configuration<'_> {
         match self {
             Configuration::SmartFrog(_) => "sfConfig",
             Configuration::Cf2(_) => "the configuration",
+            Configuration::Puppet(_) => "the catalog",
         }
     }
 }

@@ -132,6 +132,23 @@ impl Files for Outside {
     }
 }
 
+impl hence_puppet::World for Outside {
+    fn list(&self, directory: &str) -> Vec<String> {
+        let Ok(entries) = fs::read_dir(self.disk.path(directory)) else {
+            return Vec::new();
+        };
+        // A name that is not UTF-8 is no source: nothing could name it.
+        let named = entries.flatten().filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let is_directory = fs::metadata(entry.path()).is_ok_and(|data| data.is_dir());
+            Some(if is_directory { name + "/" } else { name })
+        });
+        let mut names: Vec<String> = named.collect();
+        names.sort();
+        names
+    }
+}
+
 impl World for Outside {
     fn verify(&self, _: &str, text: &str) -> Result<Signed, String> {
         self.gpg.verify(text)

@@ -29,7 +29,7 @@ impl Check {
     }
 
     fn files(&self, console: &Console<'_>, input: &str) -> Result<Vec<String>, Stop> {
-        if !console.path(input).is_dir() {
+        if !console.path(input).is_dir() || self.source.is_puppet() {
             return Ok(vec![input.to_owned()]);
         }
         let below = sources_below(console, input, None)?;
@@ -38,10 +38,11 @@ impl Check {
 
     fn file(&self, console: &mut Console<'_>, file: &str) -> Result<Exit, Stop> {
         let outside = self.source.outside(console);
-        let compiled = self.source.compile(console, &outside, file)?;
-        Ok(match compiled.unit().has_errors() {
-            true => outside.blame(),
-            false => Exit::Done,
+        self.source.compile(console, &outside, file, |_, compiled| {
+            Ok(match compiled.unit().has_errors() {
+                true => outside.blame(),
+                false => Exit::Done,
+            })
         })
     }
 }

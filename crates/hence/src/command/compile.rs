@@ -64,7 +64,7 @@ enum Format {
 impl Compile {
     /// Compiles.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        if !console.path(&self.input).is_dir() {
+        if !console.path(&self.input).is_dir() || self.source.is_puppet() {
             return self.file(console, &self.input, self.out.as_deref());
         }
         match &self.out {
@@ -84,21 +84,23 @@ impl Compile {
 
     fn file(&self, console: &mut Console<'_>, file: &str, out: Option<&str>) -> Result<Exit, Stop> {
         let outside = self.source.outside(console);
-        let compiled = self.source.compile(console, &outside, file)?;
-        if !compiled.is_good() {
-            return Ok(outside.blame());
-        }
-        match (out, self.sign) {
-            (None, false) => self.print(&compiled, console.data())?,
-            (None, true) => console
-                .data()
-                .write_all(&self.signed(&compiled, &outside)?)?,
-            (Some(out), _) => {
-                let (source, result) = (console.path(file), console.path(out));
-                self.write(&compiled, &outside, &source, &result, out)?;
-            }
-        }
-        Ok(Exit::Done)
+        self.source
+            .compile(console, &outside, file, |console, compiled| {
+                if !compiled.is_good() {
+                    return Ok(outside.blame());
+                }
+                match (out, self.sign) {
+                    (None, false) => self.print(compiled, console.data())?,
+                    (None, true) => console
+                        .data()
+                        .write_all(&self.signed(compiled, &outside)?)?,
+                    (Some(out), _) => {
+                        let (source, result) = (console.path(file), console.path(out));
+                        self.write(compiled, &outside, &source, &result, out)?;
+                    }
+                }
+                Ok(Exit::Done)
+            })
     }
 
     /// Writes a result to a file, which the user calls `name`.
@@ -149,6 +151,7 @@ impl Compile {
             (Format::Yaml, _) => "yaml",
             (Format::Native, Language::SmartFrog) => "sf",
             (Format::Native, Language::Cf2) => "cf2",
+            (Format::Native, Language::Puppet) => "pp",
         }
     }
 

@@ -212,6 +212,7 @@ impl Shared<'_> {
                     }
                     report
                 }
+                Language::Puppet => unreachable!("a folder of manifests is one manifest"),
                 Language::SmartFrog => {
                     let options = self.command.source.smartfrog();
                     let compiled =

@@ -50,32 +50,33 @@ impl Impact {
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let (name, line, column) = self.parts()?;
         let outside = self.source.outside(console);
-        let mut compiled = self.source.compile(console, &outside, &self.entry)?;
-        if !compiled.is_good() {
-            return Ok(outside.blame());
-        }
-        let file = involved(console, &compiled, name)?;
-        let place = compiled.meant(file, line, column);
-        let Some(place) = place else {
-            let message = format!("nothing is written at {}", self.place);
-            return Err(Stop::Refused(Box::new(
-                Diagnostic::error(NOTHING_THERE, message)
-                    .help("name a line that exists, or a column on a value, a name or a reference"),
-            )));
-        };
-        let count = match self.format {
-            Format::Text => text(&mut compiled, place, console.data())?,
-            Format::Json => json(&mut compiled, place, console.data())?,
-        };
-        if self.format == Format::Text {
-            let values = if count == 1 {
-                "value depends"
-            } else {
-                "values depend"
+        self.source.compile(console, &outside, &self.entry, |console, compiled| {
+            if !compiled.is_good() {
+                return Ok(outside.blame());
+            }
+            let file = involved(console, compiled, name)?;
+            let place = compiled.meant(file, line, column);
+            let Some(place) = place else {
+                let message = format!("nothing is written at {}", self.place);
+                return Err(Stop::Refused(Box::new(
+                    Diagnostic::error(NOTHING_THERE, message)
+                        .help("name a line that exists, or a column on a value, a name or a reference"),
+                )));
             };
-            console.say(&format!("{count} {values} on {}", self.place));
-        }
-        Ok(Exit::Done)
+            let count = match self.format {
+                Format::Text => text(compiled, place, console.data())?,
+                Format::Json => json(compiled, place, console.data())?,
+            };
+            if self.format == Format::Text {
+                let values = if count == 1 {
+                    "value depends"
+                } else {
+                    "values depend"
+                };
+                console.say(&format!("{count} {values} on {}", self.place));
+            }
+            Ok(Exit::Done)
+        })
     }
 
     /// The file, the line and the column of the place.

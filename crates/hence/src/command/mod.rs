@@ -10,6 +10,7 @@ pub mod help;
 mod impact;
 mod man;
 mod parse;
+mod puppet;
 pub mod source;
 mod why;
 

@@ -9,6 +9,7 @@ use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::unit::Limits;
 use hence_smartfrog::{Options, ordering};
 
+use super::puppet::{self, PuppetOptions};
 use crate::Stop;
 use crate::configuration::Configuration;
 use crate::console::Console;
@@ -46,9 +47,11 @@ pub struct SourceOptions {
     deny: Vec<Lint>,
     /// A JSON file of facts, which sources can import as `facts`
     #[arg(long, value_name = "FILE")]
-    facts: Option<String>,
+    pub(super) facts: Option<String>,
     #[command(flatten, next_help_heading = "CF2")]
     cf2: Cf2Options,
+    #[command(flatten, next_help_heading = "Puppet")]
+    pub(super) puppet: PuppetOptions,
 }
 
 /// How to read CF2.
@@ -117,6 +120,9 @@ pub enum Language {
     SmartFrog,
     /// CF2, `.cf2`
     Cf2,
+    /// Puppet, `.pp`
+    #[value(name = "pp")]
+    Puppet,
 }
 
 /// What a SmartFrog specification means.
@@ -198,7 +204,7 @@ impl SourceOptions {
         (self.deny.contains(&lint), self.warn.contains(&lint))
     }
 
-    fn limits(&self) -> Limits {
+    pub(super) fn limits(&self) -> Limits {
         Limits {
             source: self.max_source,
             depth: self.max_depth,
@@ -227,14 +233,15 @@ impl SourceOptions {
         Outside::new(disk, gpg, password, functions.unwrap_or_default())
     }
 
-    /// Compiles a file.
-    pub fn compile<'w>(
+    /// Compiles a file, says what is wrong with it, and hands the result on.
+    pub fn compile<T>(
         &self,
         console: &mut Console<'_>,
-        outside: &'w Outside,
+        outside: &Outside,
         file: &str,
-    ) -> Result<Configuration<'w>, Stop> {
-        let compiled = match self.language(file)? {
+        then: impl FnOnce(&mut Console<'_>, &mut Configuration<'_>) -> Result<T, Stop>,
+    ) -> Result<T, Stop> {
+        let mut compiled = match self.language(file)? {
             Language::SmartFrog => {
                 let options = self.smartfrog();
                 let compiled = hence_smartfrog::compile_file(outside, file, &options);
@@ -248,10 +255,16 @@ impl SourceOptions {
                 }
                 Configuration::Cf2(Box::new(compiled))
             }
+            Language::Puppet => return puppet::compile(self, console, outside, file, then),
         };
         let unit = compiled.unit();
         console.show(&unit.sources, &unit.diagnostics);
-        Ok(compiled)
+        then(console, &mut compiled)
+    }
+
+    /// Whether everything is read as Puppet: then a folder is one manifest in several files.
+    pub fn is_puppet(&self) -> bool {
+        self.lang == Some(Language::Puppet)
     }
 
     /// The language of a file: as it was said, or by its extension.
@@ -263,6 +276,7 @@ impl SourceOptions {
         match extension {
             Some("sf") => Ok(Language::SmartFrog),
             Some("cf2") => Ok(Language::Cf2),
+            Some("pp") => Ok(Language::Puppet),
             _ => Err(Stop::Refused(Box::new(unknown_language(file, extension)))),
         }
     }
@@ -270,13 +284,12 @@ impl SourceOptions {
 
 fn unknown_language(file: &str, extension: Option<&str>) -> Diagnostic {
     let message = match extension {
-        Some("pp") => format!("`{file}` is Puppet, which cannot be compiled yet"),
         Some(extension) => format!("no language has files that end in `.{extension}`: `{file}`"),
         None => format!("the name of `{file}` does not tell its language"),
     };
     Diagnostic::error(UNKNOWN_LANGUAGE, message)
-        .help("SmartFrog files end in `.sf`, CF2 files in `.cf2`")
-        .help("`--lang sf` and `--lang cf2` read any file as that")
+        .help("SmartFrog files end in `.sf`, CF2 files in `.cf2`, Puppet manifests in `.pp`")
+        .help("`--lang sf`, `--lang cf2` and `--lang pp` read any file as that")
 }
 
 /// The sources below a folder, sorted, as names relative to it. What lies in `except`, a folder
@@ -329,7 +342,7 @@ fn entries(folder: &Path) -> io::Result<Vec<(String, fs::FileType)>> {
 }
 
 /// Directories that are separated by colons.
-fn directories(path: &str) -> Vec<String> {
+pub(super) fn directories(path: &str) -> Vec<String> {
     let directories = path.split(':').filter(|directory| !directory.is_empty());
     directories.map(str::to_owned).collect()
 }

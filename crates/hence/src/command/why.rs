@@ -74,41 +74,45 @@ impl Why {
     /// Answers.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let outside = self.source.outside(console);
-        let mut compiled = self.source.compile(console, &outside, &self.file)?;
-        if !compiled.is_good() {
-            return Ok(outside.blame());
-        }
-        let explanation = match explain(&mut compiled, &self.path) {
-            Ok(explanation) => explanation,
-            Err(missing) => {
-                let known = compiled.path(&missing.known);
-                let diagnostic = no_such_path(&self.path, &known, &missing);
-                return Err(Stop::Refused(Box::new(diagnostic)));
-            }
-        };
-        let answer = Answer {
-            compiled: &compiled,
-            explanation: &explanation,
-        };
-        let text = match (self.format, self.form) {
-            (Format::Json, _) => answer.json(),
-            (Format::Dot, _) => answer.dot(self.control),
-            (Format::Text, None) => self.text(&answer, console.is_colourful()),
-            (Format::Text, Some(Form::Where)) => match explanation.place {
-                Some(place) => format!("{}\n", answer.location(place)),
-                None => "nowhere: it was computed; `--form expression` says how\n".into(),
-            },
-            (Format::Text, Some(Form::Expression)) => {
-                let expression = answer.expression(&explanation.expression);
-                match explanation.expression.operator {
-                    Some(_) => format!("{expression} = {}\n", answer.value(&explanation.value)),
-                    None => format!("{expression}\n"),
+        self.source
+            .compile(console, &outside, &self.file, |console, compiled| {
+                if !compiled.is_good() {
+                    return Ok(outside.blame());
                 }
-            }
-            (Format::Text, Some(Form::Dependency)) => answer.dependency(),
-        };
-        console.data().write_all(text.as_bytes())?;
-        Ok(Exit::Done)
+                let explanation = match explain(compiled, &self.path) {
+                    Ok(explanation) => explanation,
+                    Err(missing) => {
+                        let known = compiled.path(&missing.known);
+                        let diagnostic = no_such_path(&self.path, &known, &missing);
+                        return Err(Stop::Refused(Box::new(diagnostic)));
+                    }
+                };
+                let answer = Answer {
+                    compiled,
+                    explanation: &explanation,
+                };
+                let text = match (self.format, self.form) {
+                    (Format::Json, _) => answer.json(),
+                    (Format::Dot, _) => answer.dot(self.control),
+                    (Format::Text, None) => self.text(&answer, console.is_colourful()),
+                    (Format::Text, Some(Form::Where)) => match explanation.place {
+                        Some(place) => format!("{}\n", answer.location(place)),
+                        None => "nowhere: it was computed; `--form expression` says how\n".into(),
+                    },
+                    (Format::Text, Some(Form::Expression)) => {
+                        let expression = answer.expression(&explanation.expression);
+                        match explanation.expression.operator {
+                            Some(_) => {
+                                format!("{expression} = {}\n", answer.value(&explanation.value))
+                            }
+                            None => format!("{expression}\n"),
+                        }
+                    }
+                    (Format::Text, Some(Form::Dependency)) => answer.dependency(),
+                };
+                console.data().write_all(text.as_bytes())?;
+                Ok(Exit::Done)
+            })
     }
 
     /// The answer in one line, then the way with excerpts, then what lost.

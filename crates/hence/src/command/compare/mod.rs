@@ -105,18 +105,19 @@ impl Compare {
     /// What Hence says to a file.
     fn ours(&self, console: &mut Console<'_>, file: &str) -> Result<Answer, Stop> {
         let outside = self.source.outside(console);
-        let compiled = self.source.compile(console, &outside, file)?;
-        if !compiled.is_good() {
-            let mut errors = compiled.unit().diagnostics.iter().filter(|d| d.is_error());
-            let first = errors.next().expect("without an error there is a result");
-            return Ok(Answer::Error {
-                rule: first.code.rule.map(str::to_owned),
-                words: first.message.clone(),
-            });
-        }
-        let mut builder = Builder::default();
-        compiled.send(&mut builder);
-        Ok(Answer::Value(builder.finish().expect("a value was sent")))
+        self.source.compile(console, &outside, file, |_, compiled| {
+            if !compiled.is_good() {
+                let mut errors = compiled.unit().diagnostics.iter().filter(|d| d.is_error());
+                let first = errors.next().expect("without an error there is a result");
+                return Ok(Answer::Error {
+                    rule: first.code.rule.map(str::to_owned),
+                    words: first.message.clone(),
+                });
+            }
+            let mut builder = Builder::default();
+            compiled.send(&mut builder);
+            Ok(Answer::Value(builder.finish().expect("a value was sent")))
+        })
     }
 }
 

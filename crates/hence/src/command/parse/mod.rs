@@ -6,6 +6,7 @@ mod smartfrog;
 
 use clap::{Args, ValueEnum};
 use hence_cf2::syntax::Tree;
+use hence_model::diagnostic::Diagnostic;
 use hence_model::print::json::Json;
 use hence_model::unit::Unit;
 
@@ -59,6 +60,11 @@ impl Parse {
             }
         };
         let read = match language {
+            Language::Puppet => {
+                let message = "the syntax tree of Puppet cannot be shown";
+                let trouble = Diagnostic::error(super::source::UNKNOWN_LANGUAGE, message);
+                return Err(Stop::Refused(Box::new(trouble)));
+            }
             Language::SmartFrog => {
                 let dialect = options.semantics.dialect();
                 Read::SmartFrog(smartfrog::read(&mut unit, &outside, file, dialect))

@@ -1,0 +1,100 @@
+//! How Puppet is compiled from the command line: which node, which modules, which data.
+
+use clap::{Args, ValueEnum};
+use hence_model::diagnostic::Diagnostic;
+use hence_puppet::{Layout, Node, Options, Site};
+
+use super::source::{SourceOptions, directories};
+use crate::Stop;
+use crate::configuration::{Catalog, Configuration};
+use crate::console::Console;
+use crate::outside::Outside;
+
+/// How to read Puppet.
+#[derive(Args, Clone, Debug)]
+pub struct PuppetOptions {
+    /// The node whose catalog is compiled
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    node: String,
+    /// Directories with modules
+    #[arg(long, value_name = "DIR:…")]
+    modulepath: Option<String>,
+    /// The directory of an environment: its `modules`, `hiera.yaml`, `functions` and `types` are used
+    #[arg(long, value_name = "DIR")]
+    environment: Option<String>,
+    /// The hiera.yaml that is asked first
+    #[arg(long, value_name = "FILE")]
+    hiera: Option<String>,
+    /// Refuse unknown variables, and text in the place of numbers
+    #[arg(long)]
+    strict: bool,
+    /// When the bodies of defined types run
+    #[arg(long, value_enum, default_value = "lazy")]
+    define_order: DefineOrder,
+}
+
+/// When the bodies of defined types run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DefineOrder {
+    /// After the classes, as in the real compiler
+    Lazy,
+    /// Where they are declared, as in the thesis
+    InPlace,
+}
+
+impl PuppetOptions {
+    fn layout(&self, manifest: &str) -> Layout {
+        let mut modulepath = self
+            .modulepath
+            .as_deref()
+            .map(directories)
+            .unwrap_or_default();
+        if let Some(environment) = &self.environment {
+            modulepath.push(format!("{}/modules", environment.trim_end_matches('/')));
+        }
+        Layout {
+            manifest: manifest.to_owned(),
+            modulepath,
+            environment: self.environment.clone(),
+            hiera: self.hiera.clone(),
+        }
+    }
+
+    fn options(&self, depth: u32) -> Options {
+        Options {
+            strict: self.strict,
+            in_place: self.define_order == DefineOrder::InPlace,
+            depth,
+        }
+    }
+}
+
+/// Compiles the catalog of a node, and hands it on.
+pub fn compile<T>(
+    options: &SourceOptions,
+    console: &mut Console<'_>,
+    outside: &Outside,
+    file: &str,
+    then: impl FnOnce(&mut Console<'_>, &mut Configuration<'_>) -> Result<T, Stop>,
+) -> Result<T, Stop> {
+    let puppet = &options.puppet;
+    let limits = options.limits();
+    let site = Site::new(outside, puppet.layout(file), limits);
+    let refused = |trouble: Box<Diagnostic>| Stop::Refused(trouble);
+    let facts = match &options.facts {
+        Some(facts) => hence_puppet::facts::read(&site, outside, facts).map_err(refused)?,
+        None => Default::default(),
+    };
+    let node = Node::new(&puppet.node, facts);
+    let how = puppet.options(limits.depth);
+    let mut compiled = hence_puppet::compile(&site, &node, &how);
+    for (level, message, span) in &compiled.evaluator.log {
+        let place = site.unit().sources.location(span.start);
+        console.say(&format!("{level}: {message} ({place})"));
+    }
+    let mut unit = site.unit();
+    unit.diagnostics = std::mem::take(&mut compiled.diagnostics);
+    console.show(&unit.sources, &unit.diagnostics);
+    let mut configuration = Configuration::Puppet(Box::new(Catalog { compiled, unit }));
+    then(console, &mut configuration)
+}

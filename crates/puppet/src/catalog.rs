@@ -1,0 +1,172 @@
+//! The catalog as others read it.
+
+use ecow::EcoString;
+use hence_model::value::{Event, Sink};
+
+use crate::compile::Compiled;
+use crate::evaluate::flatten;
+use crate::resource::{Attribute, Resource, capitalised};
+use crate::resource_types;
+use crate::syntax::Form;
+use crate::trace::ResourceId;
+use crate::types::Type;
+use crate::value::{Datum, Value};
+
+impl<'t> Compiled<'t> {
+    /// The resources of the catalog, in order: all but virtual ones that nobody realised.
+    pub fn resources(&self) -> impl Iterator<Item = (ResourceId, &Resource<'t>)> {
+        let numbered = self.evaluator.resources.iter().enumerate();
+        let real = numbered.filter(|(_, resource)| !resource.is_virtual);
+        real.map(|(number, resource)| (ResourceId::from_index(number), resource))
+    }
+
+    /// Sends `{"resources": […], "edges": […], "classes": […]}`.
+    pub fn send(&self, sink: &mut impl Sink) {
+        sink.event(Event::MapStart);
+        sink.event(Event::Key("resources"));
+        sink.event(Event::ListStart);
+        for (_, resource) in self.resources() {
+            if sink.is_closed() {
+                return;
+            }
+            sink.event(Event::MapStart);
+            self.send_identity(resource, sink);
+            sink.event(Event::Key("parameters"));
+            send_attributes(resource, sink);
+            if resource.form == Form::Exported {
+                sink.event(Event::Key("exported"));
+                sink.event(Event::Bool(true));
+            }
+            send_sensitive(resource, sink);
+            sink.event(Event::MapEnd);
+        }
+        sink.event(Event::ListEnd);
+        sink.event(Event::Key("edges"));
+        sink.event(Event::ListStart);
+        for (container, contained) in self.edges() {
+            sink.event(Event::ListStart);
+            sink.event(Event::Text(&self.evaluator.shown_reference(container)));
+            sink.event(Event::Text(&self.evaluator.shown_reference(contained)));
+            sink.event(Event::ListEnd);
+        }
+        sink.event(Event::ListEnd);
+        sink.event(Event::Key("classes"));
+        send_texts(self.evaluator.classes.iter(), sink);
+        sink.event(Event::MapEnd);
+    }
+
+    /// Who contains whom, in the order of what is contained.
+    pub fn edges(&self) -> Vec<(ResourceId, ResourceId)> {
+        let is_real = |id: &ResourceId| !self.evaluator.resources[id.index()].is_virtual;
+        let mut edges = self.evaluator.edges.clone();
+        edges.retain(|(container, contained)| is_real(container) && is_real(contained));
+        edges.sort_by_key(|(_, contained)| *contained);
+        edges.dedup();
+        edges
+    }
+
+    fn send_identity(&self, resource: &Resource<'_>, sink: &mut impl Sink) {
+        sink.event(Event::Key("type"));
+        sink.event(Event::Text(&resource.type_name));
+        sink.event(Event::Key("title"));
+        sink.event(Event::Text(&shown_title(resource)));
+    }
+}
+
+/// The title as references write it.
+pub fn shown_title(resource: &Resource<'_>) -> EcoString {
+    match resource.is_class() && resource.title != "main" {
+        true => capitalised(&resource.title),
+        false => resource.title.clone(),
+    }
+}
+
+fn send_texts<'a>(texts: impl Iterator<Item = &'a EcoString>, sink: &mut impl Sink) {
+    sink.event(Event::ListStart);
+    texts.for_each(|text| sink.event(Event::Text(text)));
+    sink.event(Event::ListEnd);
+}
+
+fn send_sensitive(resource: &Resource<'_>, sink: &mut impl Sink) {
+    if !resource.sensitive.is_empty() {
+        sink.event(Event::Key("sensitive_parameters"));
+        send_texts(resource.sensitive.iter(), sink);
+    }
+}
+
+/// Attributes that are `undef` are not in the catalog.
+fn send_attributes(resource: &Resource<'_>, sink: &mut impl Sink) {
+    sink.event(Event::MapStart);
+    for attribute in &resource.attributes {
+        if !attribute.value.is_undef() {
+            sink.event(Event::Key(&attribute.name));
+            send_attribute(attribute, sink);
+        }
+    }
+    sink.event(Event::MapEnd);
+}
+
+/// Arrays with references in them are flat, and what connects resources has no holes.
+fn send_attribute(attribute: &Attribute, sink: &mut impl Sink) {
+    let relates = resource_types::is_relationship(&attribute.name);
+    let Datum::Array(_) = &attribute.value.datum else {
+        return send_value(&attribute.value, sink);
+    };
+    let mut flat = Vec::new();
+    flatten(&attribute.value, &mut flat);
+    if !relates && !flat.iter().any(|value| is_reference(&value.datum)) {
+        return send_value(&attribute.value, sink);
+    }
+    sink.event(Event::ListStart);
+    for value in flat.iter().filter(|value| !relates || !value.is_undef()) {
+        send_value(value, sink);
+    }
+    sink.event(Event::ListEnd);
+}
+
+fn is_reference(datum: &Datum) -> bool {
+    let Datum::Type(kind) = datum else {
+        return false;
+    };
+    matches!(**kind, Type::Resource(_, Some(_)) | Type::Class(Some(_)))
+}
+
+/// Sends a value as a catalog shows it.
+pub fn send_value(value: &Value, sink: &mut impl Sink) {
+    send_datum(&value.datum, sink);
+}
+
+fn send_datum(datum: &Datum, sink: &mut impl Sink) {
+    match datum {
+        Datum::Undef => sink.event(Event::Null),
+        Datum::Bool(bool) => sink.event(Event::Bool(*bool)),
+        Datum::Integer(integer) => sink.event(Event::Integer(*integer)),
+        Datum::Float(float) => sink.event(Event::Float(*float)),
+        Datum::Text(text) => sink.event(Event::Text(text)),
+        Datum::Array(array) => {
+            sink.event(Event::ListStart);
+            array.iter().for_each(|value| send_value(value, sink));
+            sink.event(Event::ListEnd);
+        }
+        Datum::Hash(hash) => {
+            sink.event(Event::MapStart);
+            for (key, entry) in hash.iter() {
+                sink.event(Event::Key(&crate::text::text(key)));
+                send_value(&entry.value, sink);
+            }
+            sink.event(Event::MapEnd);
+        }
+        Datum::Sensitive(inner) => send_value(inner, sink),
+        Datum::Type(kind) => sink.event(Event::Text(&shown_type(kind))),
+        other => sink.event(Event::Text(&crate::text::text(other))),
+    }
+}
+
+/// A reference as a catalog shows it, without quotes: `File[/etc/motd]`.
+fn shown_type(kind: &Type) -> String {
+    match kind {
+        Type::Resource(Some(name), Some(title)) => format!("{}[{title}]", capitalised(name)),
+        Type::Class(Some(name)) => format!("Class[{}]", capitalised(name)),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,775 @@
+//! Classes, defined types and nodes: finding them, giving them parameters, running their bodies.
+
+use std::sync::Arc;
+
+use ecow::EcoString;
+use hence_model::diagnostic::{Code, Diagnostic, similar};
+use hence_model::source::Span;
+use rustc_hash::FxHashMap;
+
+use super::{Evaluator, Outcome, Stop, fail, failed};
+use crate::resource::{Attribute, Resource, ResourceKind, Said, Tags, capitalised};
+use crate::resource_types;
+use crate::scope::{Frame, Scope, ScopeId, ScopeKind};
+use crate::site::Loaded;
+use crate::syntax::{Definition, DefinitionKind, Form, NodeMatchKind, Parameter};
+use crate::trace::{Cause, Definition as Defined, How, Origin, ResourceId};
+use crate::types::{Alias, Type};
+use crate::value::{Datum, Value};
+
+/// A class that nobody defines.
+pub const UNKNOWN_CLASS: Code = Code::new("puppet.unknown-class");
+/// A class, defined type or node is defined twice.
+pub const REDEFINED: Code = Code::new("puppet.redefined");
+/// A class inherits itself.
+pub const INHERITANCE_CYCLE: Code = Code::new("puppet.inheritance-cycle");
+/// No node definition is for this node.
+pub const NO_NODE: Code = Code::new("puppet.no-node");
+/// A parameter without a default gets no value.
+pub const MISSING_PARAMETER: Code = Code::new("puppet.missing-parameter");
+/// A class or defined type has no such parameter.
+pub const UNKNOWN_PARAMETER: Code = Code::new("puppet.unknown-parameter");
+/// A class is put into a stage that does not exist.
+pub const UNKNOWN_STAGE: Code = Code::new("puppet.unknown-stage");
+/// Something cannot be the name of a class.
+pub const CLASS_NAME: Code = Code::new("puppet.class-name");
+
+/// A definition, and the module it belongs to.
+#[derive(Clone, Debug)]
+pub struct Known<'t> {
+    /// The definition.
+    pub definition: &'t Definition,
+    /// The module.
+    pub module: Option<EcoString>,
+}
+
+impl<'t> Evaluator<'t> {
+    /// Takes note of everything that a file defines (CDef, CDefI, CDefP, CDefPI, RDef).
+    pub(crate) fn learn(&mut self, loaded: &'t Loaded) -> Outcome<()> {
+        if !self.files.insert(std::ptr::from_ref(loaded).addr()) {
+            return Ok(());
+        }
+        if let Some((first, rest)) = loaded.mistakes.split_first() {
+            self.further.extend(rest.iter().cloned());
+            return Err(failed(first.clone()));
+        }
+        for definition in &loaded.program.definitions {
+            let module = loaded.module.clone();
+            let known = Known { definition, module };
+            match &definition.kind {
+                DefinitionKind::Class { .. } | DefinitionKind::Define => self.learn_one(known)?,
+                DefinitionKind::Function { .. } => {
+                    self.functions.insert(definition.name.clone(), Some(known));
+                }
+                DefinitionKind::Alias { .. } => {
+                    self.alias_definitions
+                        .insert(definition.name.clone(), known);
+                }
+                DefinitionKind::Node { .. } => self.nodes.push(definition),
+            }
+        }
+        Ok(())
+    }
+
+    fn learn_one(&mut self, known: Known<'t>) -> Outcome<()> {
+        let name = known.definition.name.clone();
+        let span = known.definition.name_span;
+        if let Some(first) = self.known.insert(name.clone(), known) {
+            let message = format!("`{name}` is defined already");
+            let trouble = Diagnostic::error(REDEFINED, message).at(span);
+            let trouble = trouble.label(first.definition.name_span, "defined here first");
+            return Err(failed(trouble));
+        }
+        Ok(())
+    }
+
+    /// The definition of a class.
+    pub(crate) fn find_class(&mut self, name: &str) -> Outcome<Option<Known<'t>>> {
+        let found = self.find_definition(name)?;
+        Ok(found.filter(|found| matches!(found.definition.kind, DefinitionKind::Class { .. })))
+    }
+
+    /// The definition of a defined type.
+    pub(crate) fn find_define(&mut self, name: &str) -> Outcome<Option<Known<'t>>> {
+        let found = self.find_definition(name)?;
+        Ok(found.filter(|found| matches!(found.definition.kind, DefinitionKind::Define)))
+    }
+
+    /// A class or a defined type; it may stand in a file of its own, or in that of a name around it.
+    fn find_definition(&mut self, name: &str) -> Outcome<Option<Known<'t>>> {
+        let name = name.strip_prefix("::").unwrap_or(name).to_lowercase();
+        if let Some(known) = self.known.get(name.as_str()) {
+            return Ok(Some(known.clone()));
+        }
+        if self.unknown.contains(name.as_str()) {
+            return Ok(None);
+        }
+        let mut file = name.as_str();
+        while !file.is_empty() {
+            if let Some(loaded) = self.site.autoload(file, "manifests") {
+                self.learn(loaded)?;
+                if let Some(known) = self.known.get(name.as_str()) {
+                    return Ok(Some(known.clone()));
+                }
+            }
+            file = file.rsplit_once("::").map_or("", |(around, _)| around);
+        }
+        self.unknown.insert(name.into());
+        Ok(None)
+    }
+
+    /// Whether resources can have a type.
+    pub(crate) fn is_resource_type(&mut self, name: &str) -> Outcome<bool> {
+        let built_in = self.built_in(name).is_some();
+        Ok(built_in || self.find_define(name)?.is_some())
+    }
+
+    /// A built-in type of resources.
+    pub(crate) fn built_in(&self, name: &str) -> Option<&'t resource_types::ResourceType> {
+        self.site.resource_type(name)
+    }
+
+    /// The type that an alias stands for.
+    pub(crate) fn alias(&mut self, name: &EcoString, span: Span) -> Outcome<Option<Arc<Type>>> {
+        if let Some(known) = self.aliases.get(name) {
+            return Ok(known.clone());
+        }
+        if !self.alias_definitions.contains_key(name)
+            && let Some(loaded) = self.site.autoload(name, "types")
+        {
+            self.learn(loaded)?;
+        }
+        let Some(known) = self.alias_definitions.get(name) else {
+            self.aliases.insert(name.clone(), None);
+            return Ok(None);
+        };
+        let DefinitionKind::Alias { kind } = &known.definition.kind else {
+            unreachable!("only aliases are among them");
+        };
+        // The name stands for the alias while its own type is made: it may be recursive.
+        let alias = Alias::new(capitalised(name));
+        let value = Arc::new(Type::Alias(alias.clone()));
+        self.aliases.insert(name.clone(), Some(value.clone()));
+        let body = self.apart(ScopeId::TOP, |evaluator| {
+            evaluator.deeper(span, |evaluator| evaluator.expression(kind))
+        })?;
+        match body.datum {
+            Datum::Type(body) => match alias.define(body.as_ref().clone()) {
+                Ok(()) => Ok(Some(value)),
+                Err(failure) => fail(super::access::TYPE_ARGUMENTS, failure.message, kind.span),
+            },
+            _ => fail(super::calls::NOT_A_TYPE, "expected a type", kind.span),
+        }
+    }
+
+    pub(crate) fn suggest_type(&self, trouble: Diagnostic, name: &str) -> Diagnostic {
+        let own = similar(name, self.known.keys().map(EcoString::as_str));
+        let near = own
+            .into_iter()
+            .chain(similar(name, resource_types::names()))
+            .next();
+        match near {
+            Some(near) => trouble.help(format!("did you mean `{near}`?")),
+            None => trouble,
+        }
+    }
+
+    /// `include a` (IncU, IncD, IncPU, IncPD): declares classes that are not declared yet.
+    pub(crate) fn include(&mut self, names: &[Value], span: Span) -> Outcome<Vec<ResourceId>> {
+        let mut found = Vec::with_capacity(names.len());
+        for name in names {
+            found.push((self.class_named(name, span)?, name.origin));
+        }
+        let mut resources = Vec::with_capacity(found.len());
+        let mut new = Vec::new();
+        for (class, origin) in found {
+            // (IncD)
+            if let Some(scope) = self.class_scopes.get(&class.definition.name) {
+                resources.push(self.scopes[scope.index()].resource);
+                continue;
+            }
+            let resource = self.ensure_class(&class, origin, span)?;
+            resources.push(resource);
+            new.push(resource);
+        }
+        for resource in new {
+            self.evaluate_resource(resource)?;
+        }
+        Ok(resources)
+    }
+
+    /// The class that a name, or a reference, means.
+    fn class_named(&mut self, name: &Value, span: Span) -> Outcome<Known<'t>> {
+        let text = match &name.datum {
+            Datum::Text(text) if !text.is_empty() => text.clone(),
+            Datum::Type(kind) => match kind.as_ref() {
+                Type::Class(Some(class)) => class.clone(),
+                Type::Resource(Some(class), Some(title)) if class == "class" => title.clone(),
+                other => {
+                    let message = format!("`{other}` names no class");
+                    return fail(CLASS_NAME, message, span);
+                }
+            },
+            Datum::Undef => {
+                let trouble = Diagnostic::error(CLASS_NAME, "the name of a class is `undef`");
+                let mut trouble = trouble.at(span);
+                if let Some((span, words)) = self.absence(name.origin) {
+                    trouble = trouble.label(span, words);
+                }
+                return Err(failed(trouble));
+            }
+            other => {
+                let message = format!(
+                    "{} cannot be the name of a class",
+                    Type::of(other).generalise()
+                );
+                return fail(CLASS_NAME, message, span);
+            }
+        };
+        match self.find_class(&text)? {
+            Some(class) => Ok(class),
+            None => Err(self.unknown_class(&text, span)),
+        }
+    }
+
+    pub(crate) fn unknown_class(&self, name: &str, span: Span) -> Box<Stop> {
+        let message = format!("there is no class `{name}`");
+        let mut trouble = Diagnostic::error(UNKNOWN_CLASS, message).at(span);
+        let classes = self.known.keys().map(EcoString::as_str);
+        match similar(name, classes).first() {
+            Some(near) => trouble = trouble.help(format!("did you mean `{near}`?")),
+            None => {
+                let (module, rest) = name.split_once("::").unwrap_or((name, "init"));
+                let file = rest.replace("::", "/");
+                let path = format!("{module}/manifests/{file}.pp");
+                let help = match self.site.layout.modulepath.is_empty() {
+                    true => "say where modules are with `--modulepath`".to_owned(),
+                    false => format!("a module would define it in `{path}`"),
+                };
+                trouble = trouble.help(help);
+            }
+        }
+        self.with_chain(trouble)
+    }
+
+    /// The resource of a class, which is declared if it is not yet (IncU); the class it inherits comes first
+    /// (IncPU).
+    pub(crate) fn ensure_class(
+        &mut self,
+        class: &Known<'t>,
+        title: Origin,
+        span: Span,
+    ) -> Outcome<ResourceId> {
+        if let Some(resource) = self.find_resource("class", &class.definition.name) {
+            return Ok(resource);
+        }
+        let attributes = Vec::new();
+        self.declare_class(class, attributes, title, span, false)
+    }
+
+    /// Declares a class with the attributes that were given (CDecU, CDecPU, CDecPD).
+    pub(crate) fn declare_class(
+        &mut self,
+        class: &Known<'t>,
+        attributes: Vec<Attribute>,
+        title_origin: Origin,
+        span: Span,
+        shown: bool,
+    ) -> Outcome<ResourceId> {
+        let definition = class.definition;
+        let scope = self.scope;
+        let mut resource = Resource {
+            kind: ResourceKind::Class,
+            type_name: "Class".into(),
+            title: definition.name.clone(),
+            title_origin,
+            scope,
+            source: definition.name.clone(),
+            span: Some(span),
+            shown,
+            control: self.control,
+            attributes,
+            lost: Vec::new(),
+            form: Form::Regular,
+            is_virtual: false,
+            evaluated: false,
+            tags: Tags::default(),
+            sensitive: Vec::new(),
+            realised: Vec::new(),
+        };
+        if shown {
+            resource.source = self.scopes[scope.index()].source.clone();
+        }
+        self.apply_defaults(&mut resource);
+        if let DefinitionKind::Class {
+            parent: Some((parent, parent_span)),
+        } = &definition.kind
+        {
+            self.check_inheritance(class, *parent_span)?;
+            if self.find_resource("class", parent).is_none() {
+                let Some(parent) = self.find_class(parent)? else {
+                    return Err(self.unknown_class(parent, *parent_span));
+                };
+                let origin = Origin::written(parent_span.start);
+                self.ensure_class(&parent, origin, *parent_span)?;
+            }
+        }
+        self.add_resource(resource)
+    }
+
+    /// The real compiler overflows its stack when a class inherits itself; we say so.
+    fn check_inheritance(&mut self, class: &Known<'t>, span: Span) -> Outcome<()> {
+        let mut seen = vec![class.definition.name.clone()];
+        let mut next = class.clone();
+        while let DefinitionKind::Class {
+            parent: Some((parent, parent_span)),
+        } = &next.definition.kind
+        {
+            if seen.contains(parent) {
+                let message = format!("class `{parent}` inherits itself");
+                let trouble = Diagnostic::error(INHERITANCE_CYCLE, message).at(span);
+                let trouble = match *parent_span == span {
+                    true => trouble,
+                    false => trouble.label(*parent_span, "and here the circle closes"),
+                };
+                return Err(failed(trouble.help(seen.join(" inherits "))));
+            }
+            seen.push(parent.clone());
+            let Some(found) = self.find_class(parent)? else {
+                return Ok(());
+            };
+            next = found;
+        }
+        Ok(())
+    }
+
+    /// Runs the body of a class or of a defined type, once.
+    pub(crate) fn evaluate_resource(&mut self, id: ResourceId) -> Outcome<()> {
+        let resource = &mut self.resources[id.index()];
+        if std::mem::replace(&mut resource.evaluated, true) {
+            return Ok(());
+        }
+        let span = resource.span;
+        let title = resource.title.clone();
+        let kind = resource.kind;
+        self.inherit_tags(id);
+        let work = |evaluator: &mut Self| match kind {
+            ResourceKind::Class => match evaluator.find_class(&title)? {
+                Some(class) => evaluator.evaluate_class(id, &class),
+                None => Ok(()),
+            },
+            ResourceKind::Defined(definition) => evaluator.evaluate_define(id, definition),
+            ResourceKind::BuiltIn | ResourceKind::Special => Ok(()),
+        };
+        match span {
+            Some(span) => self.deeper(span, work),
+            None => work(self),
+        }
+    }
+
+    /// The body of a class runs in a scope of its own (Scope), inside that of the class it inherits.
+    fn evaluate_class(&mut self, id: ResourceId, class: &Known<'t>) -> Outcome<()> {
+        let definition = class.definition;
+        let declared_in = self.resources[id.index()].scope;
+        let mut inherits = None;
+        if let DefinitionKind::Class {
+            parent: Some((parent, _)),
+        } = &definition.kind
+        {
+            if let Some(parent) = self.find_resource("class", parent) {
+                self.evaluate_resource(parent)?;
+            }
+            inherits = self.class_scopes.get(parent).copied();
+        }
+        let scope = self.new_scope(Scope {
+            kind: ScopeKind::Class,
+            parent: Some(inherits.unwrap_or(declared_in)),
+            inherits,
+            resource: id,
+            source: definition.name.clone(),
+            module: class.module.clone(),
+            variables: FxHashMap::default(),
+            defaults: FxHashMap::default(),
+        });
+        self.classes.push(definition.name.clone());
+        self.apart(scope, |evaluator| {
+            evaluator.parameters(id, scope, definition)?;
+            evaluator.enter_stage(id)?;
+            evaluator.body(id, definition)
+        })
+    }
+
+    /// The body of a defined type runs in a scope for each resource (Def, DefScope).
+    fn evaluate_define(&mut self, id: ResourceId, definition: &'t Definition) -> Outcome<()> {
+        let known = self.known.get(&definition.name);
+        let module = known.and_then(|known| known.module.clone());
+        let declared_in = self.resources[id.index()].scope;
+        let scope = self.new_scope(Scope {
+            kind: ScopeKind::Define,
+            parent: Some(declared_in),
+            inherits: None,
+            resource: id,
+            source: definition.name.clone(),
+            module,
+            variables: FxHashMap::default(),
+            defaults: FxHashMap::default(),
+        });
+        self.apart(scope, |evaluator| {
+            evaluator.parameters(id, scope, definition)?;
+            evaluator.body(id, definition)
+        })
+    }
+
+    pub(crate) fn new_scope(&mut self, scope: Scope) -> ScopeId {
+        self.scopes.push(scope);
+        ScopeId::from_index(self.scopes.len() - 1)
+    }
+
+    fn body(&mut self, id: ResourceId, definition: &'t Definition) -> Outcome<()> {
+        let around = std::mem::replace(&mut self.control, crate::trace::ControlId::NONE);
+        let result = self.under(Cause::Declared(id), |evaluator| {
+            evaluator.block(&definition.body)
+        });
+        self.control = around;
+        match result {
+            Ok(_) => Ok(()),
+            // `return()` ends the body of a class.
+            Err(stop) => match *stop {
+                Stop::Return(_) | Stop::Next(_) => Ok(()),
+                other => Err(Box::new(other)),
+            },
+        }
+    }
+
+    /// Gives a class or a defined type its parameters (*merge* of §3.3.2.3): what was given, then what the data
+    /// say, then the defaults.
+    fn parameters(
+        &mut self,
+        id: ResourceId,
+        scope: ScopeId,
+        definition: &'t Definition,
+    ) -> Outcome<()> {
+        let is_class = matches!(definition.kind, DefinitionKind::Class { .. });
+        self.bind_language(id, scope, is_class);
+        if is_class {
+            self.class_scopes.insert(definition.name.clone(), scope);
+            self.data_for(id, definition)?;
+        }
+        let mut names = Vec::with_capacity(definition.parameters.len());
+        let mut further = Vec::new();
+        for parameter in &definition.parameters {
+            names.push((parameter.name.clone(), None));
+        }
+        let given: Vec<Attribute> = self.resources[id.index()].attributes.clone();
+        for attribute in given {
+            let at = names.iter().position(|(name, _)| *name == attribute.name);
+            let how = match at {
+                Some(at) if attribute.how == Said::Data => How::Data(&definition.parameters[at]),
+                Some(at) => How::Given(&definition.parameters[at]),
+                None => How::Language,
+            };
+            let defined = self.trace.define(Defined {
+                value: attribute.value,
+                control: attribute.control,
+                how,
+            });
+            match at {
+                Some(at) => names[at].1 = Some(defined),
+                None if attribute.name != "name" && attribute.name != "title" => {
+                    further.push((attribute.name, defined));
+                }
+                None => {}
+            }
+        }
+        self.frames.push(Frame::Parameters(names));
+        let defaults = self.parameter_defaults(id, definition);
+        let Some(Frame::Parameters(names)) = self.frames.pop() else {
+            unreachable!("it was put there");
+        };
+        defaults?;
+        self.check_parameters(id, definition, &names, &further)?;
+        let variables = &mut self.scopes[scope.index()].variables;
+        for (name, defined) in names
+            .into_iter()
+            .filter_map(|(name, some)| Some((name, some?)))
+        {
+            variables.insert(name, defined);
+        }
+        variables.extend(further);
+        Ok(())
+    }
+
+    /// `$title`, `$name`, `$module_name`, `$caller_module_name`
+    fn bind_language(&mut self, id: ResourceId, scope: ScopeId, is_class: bool) {
+        let resource = &self.resources[id.index()];
+        let origin = resource.title_origin;
+        let title = resource.title.clone();
+        let name = resource
+            .attribute("name")
+            .map(|attribute| attribute.value.clone());
+        let name = name.filter(|name| !name.is_undef() && !is_class);
+        let parent = self.scopes[scope.index()].parent;
+        let caller = parent.and_then(|parent| self.scopes[parent.index()].module.clone());
+        let module = self.scopes[scope.index()].module.clone();
+        let control = self.control;
+        let mut bind = |name: &str, value: Value| {
+            let how = How::Language;
+            let definition = Defined {
+                value,
+                control,
+                how,
+            };
+            self.bind(scope, name, definition);
+        };
+        if let Some(module) = module {
+            bind("module_name", Value::new(module, origin));
+        }
+        if let Some(caller) = caller {
+            bind("caller_module_name", Value::new(caller, origin));
+        }
+        bind(
+            "name",
+            name.unwrap_or_else(|| Value::new(title.clone(), origin)),
+        );
+        bind("title", Value::new(title, origin));
+    }
+
+    /// What the data say about parameters that were not given.
+    fn data_for(&mut self, id: ResourceId, definition: &'t Definition) -> Outcome<()> {
+        for parameter in &definition.parameters {
+            let given = self.resources[id.index()].attribute(&parameter.name);
+            if given.is_some_and(|given| !given.value.is_undef()) {
+                continue;
+            }
+            let key = format!("{}::{}", definition.name, parameter.name);
+            let Some(value) = self.automatic(&key, parameter.span)? else {
+                continue;
+            };
+            if value.is_undef() && parameter.default.is_some() {
+                continue;
+            }
+            self.set_parameter(id, parameter, value, Said::Data);
+        }
+        Ok(())
+    }
+
+    fn set_parameter(&mut self, id: ResourceId, parameter: &'t Parameter, value: Value, how: Said) {
+        let (source, control) = (self.scopes[self.scope.index()].source.clone(), self.control);
+        self.resources[id.index()].set(Attribute {
+            name: parameter.name.clone(),
+            value,
+            span: parameter.span,
+            how,
+            source,
+            control,
+            adds: false,
+        });
+    }
+
+    fn parameter_defaults(&mut self, id: ResourceId, definition: &'t Definition) -> Outcome<()> {
+        for (number, parameter) in definition.parameters.iter().enumerate() {
+            let Some(default) = &parameter.default else {
+                continue;
+            };
+            let given = self.resources[id.index()].attribute(&parameter.name);
+            if given.is_some_and(|given| !given.value.is_undef()) {
+                continue;
+            }
+            let value = self.guarded(|evaluator| evaluator.nested(default))?;
+            self.set_parameter(id, parameter, value.clone(), Said::Parameter);
+            let defined = self.trace.define(Defined {
+                value,
+                control: self.control,
+                how: How::Default(parameter),
+            });
+            if let Some(Frame::Parameters(names)) = self.frames.last_mut() {
+                names[number].1 = Some(defined);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether all parameters have values, of their types, and nothing else was given.
+    fn check_parameters(
+        &mut self,
+        id: ResourceId,
+        definition: &'t Definition,
+        names: &[(EcoString, Option<crate::trace::DefinitionId>)],
+        further: &[(EcoString, crate::trace::DefinitionId)],
+    ) -> Outcome<()> {
+        let reference = self.shown_reference(id);
+        let declared = self.resources[id.index()].span;
+        let mut troubles = Vec::new();
+        for (parameter, (name, defined)) in definition.parameters.iter().zip(names) {
+            let Some(defined) = defined else {
+                let message = format!("{reference}: expects a value for parameter '{name}'");
+                let mut trouble = Diagnostic::error(MISSING_PARAMETER, message);
+                if let Some(span) = declared {
+                    trouble = trouble.at(span);
+                }
+                let trouble = trouble.label(parameter.span, "it has no default");
+                troubles.push(trouble);
+                continue;
+            };
+            let Some(kind) = &parameter.kind else {
+                continue;
+            };
+            let kind = self.declared_type(kind)?;
+            let value = self.trace.definition(*defined).value.clone();
+            if kind.instance(&value.datum) {
+                continue;
+            }
+            let attribute = self.resources[id.index()].attribute(name);
+            let span = attribute.map_or(parameter.span, |attribute| attribute.span);
+            let subject = format!("{reference}: parameter '{name}'");
+            let declared = (span != parameter.span).then_some(parameter.span);
+            if let Err(stop) = self.expect(&kind, &value, &subject, span, declared)
+                && let Stop::Failed(trouble) = *stop
+            {
+                troubles.push(trouble);
+            }
+        }
+        for (name, _) in further {
+            if resource_types::is_metaparameter(name) {
+                continue;
+            }
+            let attribute = self.resources[id.index()].attribute(name);
+            let span = attribute.map(|attribute| attribute.span).or(declared);
+            let message = format!("{reference}: has no parameter named '{name}'");
+            let mut trouble = Diagnostic::error(UNKNOWN_PARAMETER, message);
+            if let Some(span) = span {
+                trouble = trouble.at(span);
+            }
+            let names = definition
+                .parameters
+                .iter()
+                .map(|parameter| parameter.name.as_str());
+            if let Some(near) = similar(name, names).first() {
+                trouble = trouble.help(format!("did you mean `{near}`?"));
+            }
+            troubles.push(trouble);
+        }
+        let mut troubles = troubles.into_iter();
+        match troubles.next() {
+            Some(first) => {
+                self.further.extend(troubles);
+                Err(self.with_chain(first))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The reference to a resource, with the name of a class as references write it.
+    pub(crate) fn shown_reference(&self, id: ResourceId) -> String {
+        let resource = &self.resources[id.index()];
+        format!("{}[{}]", resource.type_name, crate::catalog::shown_title(resource))
+    }
+
+    /// A class is contained in a stage, `main` unless said otherwise.
+    pub(crate) fn enter_stage(&mut self, id: ResourceId) -> Outcome<()> {
+        let resource = &self.resources[id.index()];
+        let declared_in = self.scopes[resource.scope.index()].resource;
+        let own = resource
+            .attribute("stage")
+            .map(|attribute| attribute.value.clone());
+        let around = self.resources[declared_in.index()].attribute("stage");
+        let stage = own
+            .clone()
+            .or_else(|| around.map(|attribute| attribute.value.clone()));
+        let title = match stage.as_ref().map(|stage| &stage.datum) {
+            Some(Datum::Type(kind)) => match kind.as_ref() {
+                Type::Resource(_, Some(title)) => title.clone(),
+                _ => crate::text::text(&Datum::Type(kind.clone())),
+            },
+            Some(Datum::Undef) | None => "main".into(),
+            Some(other) => crate::text::text(other),
+        };
+        let Some(found) = self.find_resource("stage", &title) else {
+            let message = format!(
+                "there is no stage `{title}` for {}",
+                self.shown_reference(id)
+            );
+            let resource = &self.resources[id.index()];
+            let span = resource
+                .attribute("stage")
+                .map(|attribute| attribute.span)
+                .or(resource.span);
+            let mut trouble = Diagnostic::error(UNKNOWN_STAGE, message);
+            if let Some(span) = span {
+                trouble = trouble.at(span);
+            }
+            let help = format!("declare it before: `stage {{ '{title}': }}`");
+            return Err(failed(trouble.help(help)));
+        };
+        if own.is_none() && title != "main" {
+            let value = stage.expect("another stage than main was said");
+            let attribute = self.resources[declared_in.index()].attribute("stage");
+            let attribute = attribute.expect("it was found there").clone();
+            let how = Said::Container;
+            self.resources[id.index()].set(Attribute {
+                value,
+                how,
+                ..attribute
+            });
+        }
+        self.edges.push((found, id));
+        Ok(())
+    }
+
+    /// Each node is meant by one definition only.
+    pub(crate) fn check_nodes(&self) -> Outcome<()> {
+        let mut seen: FxHashMap<String, Span> = FxHashMap::default();
+        for node in &self.nodes {
+            let DefinitionKind::Node { matches } = &node.kind else {
+                continue;
+            };
+            for one in matches {
+                let name = match &one.kind {
+                    NodeMatchKind::Name(name) => name.to_lowercase().to_string(),
+                    NodeMatchKind::Pattern(pattern) => format!("/{}/", pattern.source()),
+                    NodeMatchKind::Default => "default".to_owned(),
+                };
+                let message = format!("the node `{name}` is defined already");
+                if let Some(first) = seen.insert(name, one.span) {
+                    let trouble = Diagnostic::error(REDEFINED, message).at(one.span);
+                    return Err(failed(trouble.label(first, "defined here first")));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The groups of the pattern by which a node definition was found are seen in its body.
+    pub(crate) fn match_node(&mut self, definition: &Definition, origin: Origin) {
+        let DefinitionKind::Node { matches } = &definition.kind else {
+            return;
+        };
+        let name = self.node.name.to_lowercase();
+        for one in matches {
+            if let NodeMatchKind::Pattern(pattern) = &one.kind
+                && self.find(pattern, &name, origin)
+            {
+                return;
+            }
+        }
+    }
+
+    /// The node definition for a name: its own, the first pattern that fits, or `default` (NodeMatch).
+    pub(crate) fn find_node(&self, name: &str) -> Option<&'t Definition> {
+        let name = name.to_lowercase();
+        let matches = |wanted: &dyn Fn(&NodeMatchKind) -> bool| {
+            self.nodes.iter().copied().find(|node| match &node.kind {
+                DefinitionKind::Node { matches } => matches.iter().any(|one| wanted(&one.kind)),
+                _ => false,
+            })
+        };
+        matches(&|kind| matches!(kind, NodeMatchKind::Name(own) if own.to_lowercase() == name))
+            .or_else(|| {
+                matches(&|kind| match kind {
+                    NodeMatchKind::Pattern(pattern) => pattern.is_match(&name),
+                    _ => false,
+                })
+            })
+            .or_else(|| matches(&|kind| matches!(kind, NodeMatchKind::Default)))
+    }
+}

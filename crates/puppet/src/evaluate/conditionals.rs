@@ -1,0 +1,154 @@
+//! Conditionals. What was not chosen is remembered: what it could have said matters to *why*.
+
+use hence_model::diagnostic::Code;
+
+use super::{Evaluator, Outcome, fail, unwrapped};
+use crate::syntax::{Case, Expression, If, Kind, Selector};
+use crate::trace::{self, Cause, Node, Origin, Passed};
+use crate::value::{Datum, Value};
+
+/// No option of a selector fits.
+pub const NO_OPTION: Code = Code::new("puppet.no-option");
+
+impl<'t> Evaluator<'t> {
+    /// `if` and `unless` (IfT, IfF, UnlessT, UnlessF).
+    pub(super) fn conditional(&mut self, at: &'t Expression, conditional: &'t If) -> Outcome {
+        self.guarded(|evaluator| {
+            let condition = evaluator.nested(&conditional.condition)?;
+            let first = condition.datum.is_true() != conditional.unless;
+            let then = Some(&conditional.then);
+            let otherwise = conditional.otherwise.as_ref();
+            let (chosen, other) = if first {
+                (then, otherwise)
+            } else {
+                (otherwise, then)
+            };
+            if let Some(other) = other {
+                evaluator.pass(condition.origin, trace::Code::Block(other));
+            }
+            let outcome = condition.origin;
+            evaluator.under(Cause::Test { outcome, at }, |evaluator| {
+                let value = match chosen {
+                    Some(block) => evaluator.deeper(at.span, |evaluator| evaluator.block(block))?,
+                    None => evaluator.written(Datum::Undef, at.span),
+                };
+                Ok(evaluator.outcome(value))
+            })
+        })
+    }
+
+    /// `case` (CaseMatch, CaseNoMatch, CaseDone): the first option that fits, `default` after all others.
+    pub(super) fn case(&mut self, at: &'t Expression, case: &'t Case) -> Outcome {
+        self.guarded(|evaluator| {
+            let test = evaluator.nested(&case.test)?;
+            let mut tried = vec![test.origin];
+            let mut chosen = None;
+            let mut default = None;
+            'options: for (number, option) in case.options.iter().enumerate() {
+                for value in &option.values {
+                    if matches!(unwrapped(value).kind, Kind::Default) {
+                        default = Some(number);
+                    } else if evaluator.fits_one(at, &test, value, &mut tried)? {
+                        chosen = Some(number);
+                        break 'options;
+                    }
+                }
+            }
+            let chosen = chosen.or(default);
+            let outcome = evaluator.trace.operation(at, tried);
+            for (number, option) in case.options.iter().enumerate() {
+                if chosen != Some(number) {
+                    evaluator.pass(outcome, trace::Code::Block(&option.body));
+                }
+            }
+            evaluator.under(Cause::Test { outcome, at }, |evaluator| {
+                let value = match chosen {
+                    Some(number) => {
+                        let body = &case.options[number].body;
+                        evaluator.deeper(at.span, |evaluator| evaluator.block(body))?
+                    }
+                    None => evaluator.written(Datum::Undef, at.span),
+                };
+                Ok(evaluator.outcome(value))
+            })
+        })
+    }
+
+    /// `a ? { b => c }` (SelectMatch, SelectNoMatch, SelectDefault).
+    pub(super) fn selector(&mut self, at: &'t Expression, selector: &'t Selector) -> Outcome {
+        self.guarded(|evaluator| {
+            let test = evaluator.nested(&selector.test)?;
+            let mut tried = vec![test.origin];
+            let mut chosen = None;
+            let mut default = None;
+            for (number, (option, _)) in selector.options.iter().enumerate() {
+                if matches!(unwrapped(option).kind, Kind::Default) {
+                    default = Some(number);
+                } else if evaluator.fits_one(at, &test, option, &mut tried)? {
+                    chosen = Some(number);
+                    break;
+                }
+            }
+            let Some(chosen) = chosen.or(default) else {
+                let shown = crate::text::text(&test.datum);
+                let message = format!("no option of the selector fits '{shown}'");
+                return fail(NO_OPTION, message, selector.test.span);
+            };
+            let outcome = evaluator.trace.operation(at, tried);
+            for (number, (_, value)) in selector.options.iter().enumerate() {
+                if number != chosen {
+                    evaluator.pass(outcome, trace::Code::Expression(value));
+                }
+            }
+            evaluator.under(Cause::Test { outcome, at }, |evaluator| {
+                let value = evaluator.nested(&selector.options[chosen].1)?;
+                Ok(evaluator.outcome(value))
+            })
+        })
+    }
+
+    fn fits_one(
+        &mut self,
+        at: &'t Expression,
+        test: &Value,
+        option: &'t Expression,
+        tried: &mut Vec<Origin>,
+    ) -> Outcome<bool> {
+        let options = match &unwrapped(option).kind {
+            Kind::Splat(operand) => self.splat(operand)?,
+            _ => vec![self.nested(option)?],
+        };
+        for option in options {
+            tried.push(option.origin);
+            let origin = match option.datum {
+                Datum::Pattern(_) => self.trace.operation(at, [test.origin, option.origin]),
+                _ => option.origin,
+            };
+            if self.fits(test, &option, origin) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Takes note of code that does not run.
+    pub(crate) fn pass(&mut self, outcome: Origin, code: trace::Code<'t>) {
+        let (control, scope) = (self.control, self.scope);
+        self.trace.pass(Passed {
+            outcome,
+            control,
+            scope,
+            code,
+        });
+    }
+
+    /// A value that is what it is because of the conditions under which it was computed.
+    pub(super) fn outcome(&mut self, value: Value) -> Value {
+        let node = Node::Outcome {
+            value: value.origin,
+            control: self.control,
+        };
+        let origin = self.trace.add(node);
+        Value { origin, ..value }
+    }
+}

@@ -1,0 +1,796 @@
+//! Resources: declaring them, defaults for them, overriding them.
+
+use ecow::EcoString;
+use hence_model::diagnostic::{Code, Diagnostic, similar};
+use hence_model::source::Span;
+
+use super::{Evaluator, Outcome, Stop, fail, failed};
+use crate::resource::{Attribute, Resource, ResourceKind, Said, Tags, capitalised, is_tag};
+use crate::resource_types;
+use crate::scope::ScopeId;
+use crate::syntax::{self, Amendment, AttributeKind, Expression, Form, Kind};
+use crate::trace::{Origin, ResourceId};
+use crate::types::Type;
+use crate::value::{Array, Datum, Value};
+
+use super::access::NO_SUCH_RESOURCE;
+use super::classes::UNKNOWN_PARAMETER;
+
+/// A resource is declared twice.
+pub const DUPLICATE: Code = Code::new("puppet.duplicate-declaration");
+/// Something cannot be the title of a resource.
+pub const TITLE: Code = Code::new("puppet.title");
+/// A type of resources that does not exist.
+pub const UNKNOWN_RESOURCE_TYPE: Code = Code::new("puppet.unknown-resource-type");
+/// Something else stands where a type of resources is expected.
+pub const RESOURCE_TYPE: Code = Code::new("puppet.resource-type");
+/// An attribute is set twice in one place.
+pub const DUPLICATE_ATTRIBUTE: Code = Code::new("puppet.duplicate-attribute");
+/// `* =>` needs a hash.
+pub const SPLAT: Code = Code::new("puppet.splat");
+/// An attribute was set already, and not by a class that this one inherits.
+pub const OVERRIDE: Code = Code::new("puppet.override");
+/// Something cannot be a tag.
+pub const TAG: Code = Code::new("puppet.tag");
+/// Only classes have a stage.
+pub const STAGE: Code = Code::new("puppet.stage");
+/// Classes are never virtual.
+pub const VIRTUAL_CLASS: Code = Code::new("puppet.virtual-class");
+
+/// An override of a resource that is not declared yet: its type, its title, what is said, and where.
+pub(super) type Waiting = (EcoString, EcoString, Vec<Attribute>, Span);
+
+impl<'t> Evaluator<'t> {
+    /// `t { e: H }` (ResTitle, ResStep, ResDecl; Def for defined types, CDec… for classes).
+    pub(super) fn resource(
+        &mut self,
+        at: &'t Expression,
+        written: &'t syntax::Resource,
+    ) -> Outcome {
+        let type_name = self.resource_type_named(&written.kind)?;
+        let mut bodies = Vec::with_capacity(written.bodies.len());
+        let mut defaults = Vec::new();
+        let mut titles_so_far: Vec<EcoString> = Vec::new();
+        for body in &written.bodies {
+            let title = self.nested(&body.title)?;
+            let is_default = matches!(title.datum, Datum::Default);
+            let titles = self.titles(&title, body.title.span)?;
+            for title in &titles {
+                let Datum::Text(text) = &title.datum else {
+                    continue;
+                };
+                if titles_so_far.contains(text) {
+                    let message = format!("the title '{text}' stands twice in one declaration");
+                    return fail(DUPLICATE, message, body.title.span);
+                }
+                // Long lists of titles come from data; what they repeat is found in the catalog.
+                if titles_so_far.len() < 100 {
+                    titles_so_far.push(text.clone());
+                }
+            }
+            let attributes = self.attributes(&body.attributes, Said::Declared)?;
+            match is_default {
+                true => defaults = attributes,
+                false => bodies.push((titles, attributes, body.span)),
+            }
+        }
+        let mut references = Vec::new();
+        for (titles, attributes, span) in bodies {
+            let attributes = with_defaults(&defaults, attributes);
+            for title in titles {
+                let form = written.form;
+                let attributes = attributes.clone();
+                references.push(self.declare(&type_name, title, attributes, form, span)?);
+            }
+        }
+        let origin = Origin::written(at.span.start);
+        let references = references
+            .into_iter()
+            .map(|id| self.reference_to(id, origin));
+        let references: Array = references.collect();
+        Ok(Value::new(references, origin))
+    }
+
+    /// The reference to a resource, as a value.
+    pub(crate) fn reference_to(&self, id: ResourceId, origin: Origin) -> Value {
+        let resource = &self.resources[id.index()];
+        let title = Some(resource.title.clone());
+        let kind = match resource.is_class() {
+            true => Type::Class(title),
+            false => Type::Resource(Some(resource.type_name.to_lowercase().into()), title),
+        };
+        Value::new(kind, origin)
+    }
+
+    /// The type that a declaration names: `file`, `File`, `Resource['file']`.
+    fn resource_type_named(&mut self, at: &'t Expression) -> Outcome<EcoString> {
+        if let Kind::Name(name) = &at.kind {
+            return Ok(name
+                .strip_prefix("::")
+                .unwrap_or(name)
+                .to_lowercase()
+                .into());
+        }
+        let value = self.nested(at)?;
+        match &value.datum {
+            Datum::Type(kind) => match kind.as_ref() {
+                Type::Resource(Some(name), None) => Ok(name.clone()),
+                Type::Class(None) => Ok("class".into()),
+                other => {
+                    let message = format!("`{other}` is no type of resources");
+                    fail(RESOURCE_TYPE, message, at.span)
+                }
+            },
+            other => {
+                let message = format!(
+                    "expected a type of resources, found {}",
+                    Type::of(other).generalise()
+                );
+                fail(RESOURCE_TYPE, message, at.span)
+            }
+        }
+    }
+
+    /// The titles of a body, each with its own origin.
+    fn titles(&mut self, title: &Value, span: Span) -> Outcome<Vec<Value>> {
+        let mut titles = Vec::new();
+        flatten(title, &mut titles);
+        for title in &titles {
+            let message = match &title.datum {
+                Datum::Text(text) if !text.is_empty() => continue,
+                Datum::Default => continue,
+                Datum::Text(_) => "a title cannot be empty".to_owned(),
+                Datum::Undef => "a title cannot be `undef`".to_owned(),
+                other => format!(
+                    "expected text for a title, found {}",
+                    Type::of(other).generalise()
+                ),
+            };
+            let mut trouble = Diagnostic::error(TITLE, message).at(span);
+            if title.is_undef()
+                && let Some((span, words)) = self.absence(title.origin)
+            {
+                trouble = trouble.label(span, words);
+            }
+            return Err(failed(trouble));
+        }
+        titles.retain(|title| !matches!(title.datum, Datum::Default));
+        Ok(titles)
+    }
+
+    /// What is said about attributes in one place.
+    pub(crate) fn attributes(
+        &mut self,
+        written: &'t [syntax::Attribute],
+        how: Said,
+    ) -> Outcome<Vec<Attribute>> {
+        let mut attributes: Vec<Attribute> = Vec::with_capacity(written.len());
+        let source = self.scopes[self.scope.index()].source.clone();
+        for one in written {
+            let value = self.nested(&one.value)?;
+            let (name, adds) = match &one.kind {
+                AttributeKind::Set(name) => (name.clone(), false),
+                AttributeKind::Add(name) => (name.clone(), true),
+                AttributeKind::Splat => {
+                    let Datum::Hash(hash) = &value.datum else {
+                        let message = format!(
+                            "`* =>` takes a hash, and this is {}",
+                            Type::of(&value.datum).generalise()
+                        );
+                        return fail(SPLAT, message, one.value.span);
+                    };
+                    for (key, entry) in hash.iter() {
+                        let name = crate::text::text(key);
+                        let value = self.element_of(one, &value, key, entry);
+                        self.add_attribute(
+                            &mut attributes,
+                            Attribute {
+                                name,
+                                value,
+                                span: one.span,
+                                how,
+                                source: source.clone(),
+                                control: self.control,
+                                adds: false,
+                            },
+                        )?;
+                    }
+                    continue;
+                }
+            };
+            self.add_attribute(
+                &mut attributes,
+                Attribute {
+                    name,
+                    value,
+                    span: one.span,
+                    how,
+                    source: source.clone(),
+                    control: self.control,
+                    adds,
+                },
+            )?;
+        }
+        Ok(attributes)
+    }
+
+    /// An entry of a hash that is an attribute.
+    fn element_of(
+        &mut self,
+        written: &'t syntax::Attribute,
+        hash: &Value,
+        key: &Datum,
+        entry: &crate::value::Entry,
+    ) -> Value {
+        let key = Value::new(key.clone(), entry.key);
+        self.element(&written.value, Some(&entry.value), hash, &key)
+    }
+
+    fn add_attribute(
+        &mut self,
+        attributes: &mut Vec<Attribute>,
+        attribute: Attribute,
+    ) -> Outcome<()> {
+        if let Some(first) = attributes.iter().find(|first| first.name == attribute.name) {
+            let message = format!("the attribute `{}` is set twice", attribute.name);
+            let trouble = Diagnostic::error(DUPLICATE_ATTRIBUTE, message).at(attribute.span);
+            return Err(failed(trouble.label(first.span, "set here first")));
+        }
+        attributes.push(attribute);
+        Ok(())
+    }
+
+    /// Declares a resource.
+    pub(crate) fn declare(
+        &mut self,
+        type_name: &EcoString,
+        title: Value,
+        attributes: Vec<Attribute>,
+        form: Form,
+        span: Span,
+    ) -> Outcome<ResourceId> {
+        let Datum::Text(text) = &title.datum else {
+            return fail(TITLE, "expected text for a title", span);
+        };
+        if type_name == "class" {
+            if form != Form::Regular {
+                let message = "a class cannot be virtual or exported";
+                return fail(VIRTUAL_CLASS, message, span);
+            }
+            let Some(class) = self.find_class(text)? else {
+                return Err(self.unknown_class(text, span));
+            };
+            let id = self.declare_class(&class, attributes, title.origin, span, true)?;
+            self.evaluate_resource(id)?;
+            return Ok(id);
+        }
+        let kind = match self.built_in(type_name) {
+            Some(_) => ResourceKind::BuiltIn,
+            None => match self.find_define(type_name)? {
+                Some(known) => ResourceKind::Defined(known.definition),
+                None => {
+                    let message = format!("there is no type of resources `{type_name}`");
+                    let trouble = Diagnostic::error(UNKNOWN_RESOURCE_TYPE, message).at(span);
+                    return Err(failed(self.suggest_type(trouble, type_name)));
+                }
+            },
+        };
+        let mut resource = Resource {
+            kind,
+            type_name: self.capitalised(type_name),
+            title: text.clone(),
+            title_origin: title.origin,
+            scope: self.scope,
+            source: self.scopes[self.scope.index()].source.clone(),
+            span: Some(span),
+            shown: true,
+            control: self.control,
+            attributes: Vec::with_capacity(attributes.len() + 2),
+            lost: Vec::new(),
+            form,
+            is_virtual: form != Form::Regular,
+            evaluated: false,
+            tags: Tags::default(),
+            sensitive: Vec::new(),
+            realised: Vec::new(),
+        };
+        for attribute in attributes {
+            self.check_tag(&attribute)?;
+            resource.set(attribute);
+        }
+        self.apply_defaults(&mut resource);
+        self.add_resource(resource)
+    }
+
+    fn capitalised(&mut self, type_name: &EcoString) -> EcoString {
+        if let Some(shown) = self.capitals.get(type_name) {
+            return shown.clone();
+        }
+        let shown = capitalised(type_name);
+        self.capitals.insert(type_name.clone(), shown.clone());
+        shown
+    }
+
+    fn check_tag(&self, attribute: &Attribute) -> Outcome<()> {
+        if attribute.name != "tag" {
+            return Ok(());
+        }
+        let mut tags = Vec::new();
+        flatten(&attribute.value, &mut tags);
+        for tag in tags.iter().filter(|tag| !tag.is_undef()) {
+            let text = crate::text::text(&tag.datum);
+            if !is_tag(&text) {
+                let message = format!("'{text}' cannot be a tag");
+                return fail(TAG, message, attribute.span);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a resource the defaults of the scopes that it was declared in, innermost first.
+    pub(crate) fn apply_defaults(&self, resource: &mut Resource<'t>) {
+        if !self.has_defaults {
+            return;
+        }
+        for default in self.defaults_of(&resource.type_name, resource.scope) {
+            if resource.attribute(&default.name).is_none() {
+                resource.set(default);
+            }
+        }
+    }
+
+    /// The defaults for a type of resources in a scope: of the scope itself, then of those around it.
+    pub(super) fn defaults_of(&self, type_name: &str, scope: ScopeId) -> Vec<Attribute> {
+        let mut found: Vec<Attribute> = Vec::new();
+        let mut next = Some(scope);
+        let mut levels = Vec::new();
+        while let Some(id) = next {
+            levels.push(id);
+            next = self.scopes[id.index()].parent;
+        }
+        // The outermost come first, and the inner ones take their places.
+        for id in levels.into_iter().rev() {
+            let defaults = self.scopes[id.index()].defaults.get(type_name);
+            for default in defaults.into_iter().flatten() {
+                match found.iter_mut().find(|other| other.name == default.name) {
+                    Some(place) => *place = default.clone(),
+                    None => found.push(default.clone()),
+                }
+            }
+        }
+        found
+    }
+
+    /// The default for an attribute that a resource does not have.
+    pub(super) fn default_of(&self, id: ResourceId, name: &str) -> Option<Value> {
+        let resource = &self.resources[id.index()];
+        let defaults = self.defaults_of(&resource.type_name, resource.scope);
+        let found = defaults.into_iter().find(|default| default.name == name);
+        found.map(|default| default.value)
+    }
+
+    /// Whether some default around a scope says just that about an attribute.
+    fn is_default(&self, scope: ScopeId, type_name: &str, name: &str, value: &Datum) -> bool {
+        let mut next = Some(scope);
+        while let Some(id) = next {
+            let scope = &self.scopes[id.index()];
+            let defaults = scope.defaults.get(type_name).into_iter().flatten();
+            let mut same = defaults.filter(|default| default.name == name);
+            if same.any(|default| default.value.datum == *value) {
+                return true;
+            }
+            next = scope.parent;
+        }
+        false
+    }
+
+    /// Puts a resource into the catalog. There is at most one of a type and title (§3.3.2.1).
+    pub(crate) fn add_resource(&mut self, mut resource: Resource<'t>) -> Outcome<ResourceId> {
+        let id = ResourceId::from_index(self.resources.len());
+        let folded = self.folded(&resource.type_name);
+        let key = (folded.clone(), resource.title.clone());
+        if let Some(first) = self.table.get(&key).copied() {
+            return Err(self.duplicate(&resource, first));
+        }
+        let scope = resource.scope;
+        let span = resource.span;
+        if !resource.is_class()
+            && let Some(stage) = resource.attribute("stage")
+        {
+            return fail(STAGE, "only classes can have a stage", stage.span);
+        }
+        resource.tags.add(&folded);
+        resource.tags.add_if_valid(&resource.title);
+        let aliases = self.names_of(&resource, &folded);
+        let contained = !resource.is_class() && !resource.is_stage();
+        self.by_type
+            .entry(resource.type_name.clone())
+            .or_default()
+            .push(id);
+        self.table.insert(key, id);
+        self.resources.push(resource);
+        for alias in aliases {
+            let key = (folded.clone(), alias);
+            match self.table.get(&key) {
+                Some(other) if *other != id => {
+                    return Err(self.duplicate_name(id, *other, &key.1, span));
+                }
+                _ => {
+                    self.table.insert(key, id);
+                }
+            }
+        }
+        if contained && let Some(container) = self.container(scope) {
+            self.edges.push((container, id));
+        }
+        Ok(id)
+    }
+
+    /// Takes note of a resource that is always there.
+    pub(crate) fn register(&mut self, type_name: &str, title: &str, id: ResourceId) {
+        self.table
+            .insert((type_name.to_lowercase().into(), title.into()), id);
+        self.by_type.entry(type_name.into()).or_default().push(id);
+    }
+
+    fn container(&self, scope: ScopeId) -> Option<ResourceId> {
+        self.scopes.get(scope.index()).map(|scope| scope.resource)
+    }
+
+    /// Further names by which references may call a resource: aliases, and what its name is if not the title.
+    fn names_of(&self, resource: &Resource<'t>, folded: &str) -> Vec<EcoString> {
+        let mut names = Vec::new();
+        if let Some(alias) = resource.attribute("alias") {
+            let mut aliases = Vec::new();
+            flatten(&alias.value, &mut aliases);
+            names.extend(aliases.iter().map(|alias| crate::text::text(&alias.datum)));
+        }
+        let Some(kind) = self.built_in(folded) else {
+            return names;
+        };
+        if let Some(name) = kind.unique_name()
+            && let Some(attribute) = resource.attribute(name)
+            && let Datum::Text(name) = &attribute.value.datum
+        {
+            names.push(name.clone());
+        }
+        names.retain(|name| *name != resource.title);
+        names
+    }
+
+    fn duplicate(&self, resource: &Resource<'t>, first: ResourceId) -> Box<Stop> {
+        let reference = match resource.is_class() {
+            true => format!("Class[{}]", capitalised(&resource.title)),
+            false => resource.reference(),
+        };
+        let message = format!("{reference} is declared twice");
+        let mut trouble = Diagnostic::error(DUPLICATE, message);
+        if let Some(span) = resource.span {
+            trouble = trouble.at(span);
+        }
+        let first = &self.resources[first.index()];
+        if let Some(span) = first.span {
+            trouble = trouble.label(span, "declared here first");
+        }
+        for (span, words) in self.chain(first.control).into_iter().take(8) {
+            if !trouble.labels.iter().any(|label| label.span == span) {
+                trouble = trouble.label(span, format!("{words}: the first"));
+            }
+        }
+        if resource.is_class() {
+            let help =
+                "`include` may be said as often as you like, `class { … }` only once and first";
+            trouble = trouble.help(help);
+        }
+        self.with_chain(trouble)
+    }
+
+    fn duplicate_name(
+        &self,
+        id: ResourceId,
+        other: ResourceId,
+        name: &str,
+        span: Option<Span>,
+    ) -> Box<Stop> {
+        let (resource, other) = (&self.resources[id.index()], &self.resources[other.index()]);
+        let message = format!(
+            "{} and {} are both named '{name}'",
+            other.reference(),
+            resource.reference()
+        );
+        let mut trouble = Diagnostic::error(DUPLICATE, message);
+        if let Some(span) = span {
+            trouble = trouble.at(span);
+        }
+        if let Some(span) = other.span {
+            trouble = trouble.label(span, "declared here first");
+        }
+        self.with_chain(trouble)
+    }
+
+    /// A resource in the catalog.
+    pub(crate) fn find_resource(&self, type_name: &str, title: &str) -> Option<ResourceId> {
+        let type_name = type_name.strip_prefix("::").unwrap_or(type_name);
+        let title = match type_name == "class" {
+            true => title
+                .strip_prefix("::")
+                .unwrap_or(title)
+                .to_lowercase()
+                .into(),
+            false => EcoString::from(title),
+        };
+        self.table.get(&(type_name.into(), title)).copied()
+    }
+
+    /// A type in lower case.
+    pub(crate) fn folded(&self, type_name: &str) -> EcoString {
+        type_name.to_lowercase().into()
+    }
+
+    /// Whether a resource can have an attribute.
+    pub(crate) fn has_attribute(&mut self, id: ResourceId, name: &str) -> Outcome<bool> {
+        let known = resource_types::is_metaparameter(name) || name == "name";
+        Ok(known || self.attribute_names(id).iter().any(|known| known == name))
+    }
+
+    /// The attributes that a resource can have, besides metaparameters.
+    pub(crate) fn attribute_names(&self, id: ResourceId) -> Vec<EcoString> {
+        let resource = &self.resources[id.index()];
+        match resource.kind {
+            ResourceKind::BuiltIn => {
+                let kind = self.built_in(&self.folded(&resource.type_name));
+                kind.map_or_else(Vec::new, |kind| {
+                    kind.attributes().map(EcoString::from).collect()
+                })
+            }
+            ResourceKind::Defined(definition) => definition
+                .parameters
+                .iter()
+                .map(|parameter| parameter.name.clone())
+                .collect(),
+            ResourceKind::Class => {
+                let known = self.known.get(&resource.title);
+                let parameters = known.map(|known| known.definition.parameters.iter());
+                parameters
+                    .into_iter()
+                    .flatten()
+                    .map(|parameter| parameter.name.clone())
+                    .collect()
+            }
+            ResourceKind::Special => Vec::new(),
+        }
+    }
+
+    /// `File { … }`: defaults for all resources of a type that are declared in this scope, or by code that is
+    /// first declared in it.
+    pub(super) fn defaults(&mut self, at: &'t Expression, defaults: &'t Amendment) -> Outcome {
+        let target = self.nested(&defaults.target)?;
+        let type_name = match &target.datum {
+            Datum::Type(kind) => match kind.as_ref() {
+                Type::Resource(Some(name), None) => Some(capitalised(name)),
+                Type::Class(None) => Some("Class".into()),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some(type_name) = type_name else {
+            let message = "expected a type of resources";
+            return fail(RESOURCE_TYPE, message, defaults.target.span);
+        };
+        let attributes = self.attributes(&defaults.attributes, Said::Default)?;
+        self.has_defaults = true;
+        let known = self.scopes[self.scope.index()]
+            .defaults
+            .entry(type_name.clone())
+            .or_default();
+        for attribute in attributes {
+            if let Some(first) = known.iter().find(|known| known.name == attribute.name) {
+                let message = format!("`{}` has a default for {type_name} already", attribute.name);
+                let trouble = Diagnostic::error(DUPLICATE_ATTRIBUTE, message).at(attribute.span);
+                return Err(failed(trouble.label(first.span, "set here first")));
+            }
+            known.push(attribute);
+        }
+        Ok(Value::new(target.datum, Origin::written(at.span.start)))
+    }
+
+    /// `File['a'] { … }`: changes a resource of a class that this one inherits, or adds to it.
+    pub(super) fn override_resources(
+        &mut self,
+        at: &'t Expression,
+        amendment: &'t Amendment,
+    ) -> Outcome {
+        let target = self.nested(&amendment.target)?;
+        let attributes = self.attributes(&amendment.attributes, Said::Override)?;
+        let mut references = Vec::new();
+        flatten(&target, &mut references);
+        for reference in &references {
+            let named = match &reference.datum {
+                Datum::Type(kind) => match kind.as_ref() {
+                    Type::Resource(Some(name), Some(title)) if name != "class" => {
+                        Some((name.clone(), title.clone()))
+                    }
+                    _ => None,
+                },
+                _ => None,
+            };
+            let Some((type_name, title)) = named else {
+                let message = "only resources can be overridden";
+                return fail(RESOURCE_TYPE, message, amendment.target.span);
+            };
+            for attribute in &attributes {
+                self.check_tag(attribute)?;
+            }
+            self.overridden(&type_name, &title, attributes.clone(), at.span)?;
+        }
+        Ok(target)
+    }
+
+    /// Overrides a resource now, or when it is declared.
+    pub(super) fn overridden(
+        &mut self,
+        type_name: &EcoString,
+        title: &EcoString,
+        attributes: Vec<Attribute>,
+        span: Span,
+    ) -> Outcome<()> {
+        match self.find_resource(type_name, title) {
+            Some(id) => self.merge(id, attributes, span),
+            None => {
+                self.overrides
+                    .push((type_name.clone(), title.clone(), attributes, span));
+                Ok(())
+            }
+        }
+    }
+
+    /// Overrides whose resources were declared after them.
+    pub(crate) fn late_overrides(&mut self) -> Outcome<()> {
+        for (type_name, title, attributes, span) in std::mem::take(&mut self.overrides) {
+            let Some(id) = self.find_resource(&type_name, &title) else {
+                let reference = format!("{}[{title}]", capitalised(&type_name));
+                let message = format!("there is no resource {reference} to override");
+                return fail(NO_SUCH_RESOURCE, message, span);
+            };
+            self.merge(id, attributes, span)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn merge(
+        &mut self,
+        id: ResourceId,
+        attributes: Vec<Attribute>,
+        span: Span,
+    ) -> Outcome<()> {
+        let source = match attributes.first() {
+            Some(first) => first.source.clone(),
+            None => return Ok(()),
+        };
+        let resource = &self.resources[id.index()];
+        if resource.source != source && !self.is_child(&source, &resource.source) {
+            let reference = resource.reference();
+            let message = format!("only a class that inherits this one's can override {reference}");
+            let mut trouble = Diagnostic::error(OVERRIDE, message).at(span);
+            if let Some(declared) = resource.span {
+                trouble = trouble.label(declared, "declared here");
+            }
+            return Err(self.with_chain(trouble));
+        }
+        if resource.evaluated && self.options.strict {
+            let message = format!("{} was evaluated already", resource.reference());
+            return fail(OVERRIDE, message, span);
+        }
+        for attribute in attributes {
+            self.override_attribute(id, attribute)?;
+        }
+        Ok(())
+    }
+
+    fn override_attribute(&mut self, id: ResourceId, mut attribute: Attribute) -> Outcome<()> {
+        let resource = &self.resources[id.index()];
+        let Some(current) = resource.attribute(&attribute.name) else {
+            self.resources[id.index()].set(attribute);
+            return Ok(());
+        };
+        let (scope, type_name) = (resource.scope, &resource.type_name);
+        if self.is_default(scope, type_name, &attribute.name, &attribute.value.datum) {
+            return Ok(());
+        }
+        let was_default = attribute.source == current.source
+            && self.is_default(scope, type_name, &attribute.name, &current.value.datum);
+        if !was_default && !self.is_child(&attribute.source, &current.source) {
+            let message = format!(
+                "the attribute `{}` of {} is set already",
+                attribute.name,
+                resource.reference()
+            );
+            let trouble = Diagnostic::error(OVERRIDE, message).at(attribute.span);
+            let trouble = trouble.label(current.span, "set here first");
+            let help = "a class that inherits the one that set it can override it";
+            return Err(self.with_chain(trouble.help(help)));
+        }
+        if attribute.adds {
+            let mut values = Vec::new();
+            flatten(&current.value, &mut values);
+            flatten(&attribute.value, &mut values);
+            attribute.value.datum = Datum::Array(values.into());
+        }
+        self.resources[id.index()].set(attribute);
+        Ok(())
+    }
+
+    /// Whether a class inherits another, directly or not, or has a collector that overrides.
+    fn is_child(&self, class: &EcoString, ancestor: &str) -> bool {
+        if self.overriding.contains(class) {
+            return true;
+        }
+        let mut next = class.clone();
+        while let Some(known) = self.known.get(&next)
+            && let syntax::DefinitionKind::Class {
+                parent: Some((parent, _)),
+            } = &known.definition.kind
+        {
+            if parent == ancestor || self.overriding.contains(parent) {
+                return true;
+            }
+            next = parent.clone();
+        }
+        false
+    }
+
+    /// What is wrong with the attributes of resources of built-in types.
+    pub(crate) fn check_attributes(&mut self) -> Outcome<()> {
+        for resource in &self.resources {
+            if !matches!(resource.kind, ResourceKind::BuiltIn) {
+                continue;
+            }
+            let Some(kind) = self.built_in(&self.folded(&resource.type_name)) else {
+                continue;
+            };
+            for attribute in &resource.attributes {
+                let name = attribute.name.as_str();
+                if kind.has(name) || resource_types::is_metaparameter(name) || name == "name" {
+                    continue;
+                }
+                let message = format!("{} has no attribute `{name}`", resource.type_name);
+                let mut trouble = Diagnostic::error(UNKNOWN_PARAMETER, message).at(attribute.span);
+                if let Some(near) = similar(name, kind.attributes()).first() {
+                    trouble = trouble.help(format!("did you mean `{near}`?"));
+                }
+                return Err(failed(trouble));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A value, or all that are in it, if it is an array.
+pub(crate) fn flatten(value: &Value, into: &mut Vec<Value>) {
+    match &value.datum {
+        Datum::Array(array) => array.iter().for_each(|value| flatten(value, into)),
+        _ => into.push(value.clone()),
+    }
+}
+
+/// The attributes of a body over those of the `default:` body.
+fn with_defaults<'t>(defaults: &[Attribute], attributes: Vec<Attribute>) -> Vec<Attribute> {
+    if defaults.is_empty() {
+        return attributes;
+    }
+    let mut all: Vec<Attribute> = Vec::with_capacity(defaults.len() + attributes.len());
+    all.extend(defaults.iter().cloned().map(|default| Attribute {
+        how: Said::BodyDefault,
+        ..default
+    }));
+    for attribute in attributes {
+        match all
+            .iter_mut()
+            .find(|default| default.name == attribute.name)
+        {
+            Some(place) => *place = attribute,
+            None => all.push(attribute),
+        }
+    }
+    all
+}

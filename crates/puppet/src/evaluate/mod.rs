@@ -1,0 +1,501 @@
+//! Evaluates manifests: expressions to values, statements to resources.
+//!
+//! variables      who sees what (A.3.2.1, A.3.4.3)
+//! operators      `+`, `==`, `=~`, `in` … (A.3.2.2 to A.3.2.4)
+//! access         `a[b]` (A.3.2.8)
+//! conditionals   `if`, `unless`, `case`, selectors (A.3.2.7, A.3.4.4 to A.3.4.6)
+//! calls          functions and lambdas
+//! classes        `include`, parameters, inheritance, defined types, nodes (A.3.4.8 to A.3.5.5)
+//! declarations   resources, defaults, overrides (A.3.3, A.3.4.7)
+//! collectors     virtual resources and who realises them
+//! relationships  `->` and `~>`
+//!
+//! Each rule of the thesis is one function, with the rule's name beside it. The rules are small-step, the
+//! functions big-step: a rule that only evaluates a part (`…Step`) is the recursive call.
+
+mod access;
+mod calls;
+mod classes;
+mod collectors;
+mod conditionals;
+mod declarations;
+mod operators;
+mod relationships;
+mod variables;
+
+use std::sync::Arc;
+
+use ecow::EcoString;
+use hence_model::diagnostic::{Code, Diagnostic};
+use hence_model::source::Span;
+use hence_model::unit::TOO_DEEP;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+pub(crate) use calls::counted;
+pub use calls::{ARGUMENTS, Invocation};
+pub use classes::{Known, NO_NODE};
+use collectors::Collector;
+pub(crate) use declarations::{TAG, VIRTUAL_CLASS, flatten};
+pub(crate) use operators::merged;
+use relationships::Relationship;
+
+use crate::compile::{Node, Options};
+use crate::resource::Resource;
+use crate::scope::{Frame, Scope, ScopeId};
+use crate::site::Site;
+use crate::syntax::{Block, Definition, Expression, Kind};
+use crate::trace::{self, Cause, ControlId, Origin, ResourceId, Trace};
+use crate::types::{self, Type};
+use crate::value::{Datum, Hash, Value};
+
+/// A type that nobody defines.
+pub const UNKNOWN_TYPE: Code = Code::new("puppet.unknown-type");
+/// Evaluation takes more steps than allowed.
+pub const TOO_MANY_STEPS: Code = Code::new("limit.steps");
+/// A word that is kept for later.
+pub const RESERVED_WORD: Code = Code::new("puppet.reserved-word");
+
+/// So many expressions are evaluated for one node.
+const STEPS: u64 = 1 << 28;
+/// Values nest at most so deep.
+pub const DEEPEST_VALUE: u32 = 1_000;
+
+/// Why evaluation does not simply go on.
+#[derive(Debug)]
+pub enum Stop {
+    /// There is no catalog.
+    Failed(Diagnostic),
+    /// `next(…)`
+    Next(Value),
+    /// `return(…)`
+    Return(Value),
+    /// `break()`
+    Break(Span),
+}
+
+/// What evaluating comes to.
+pub type Outcome<T = Value> = Result<T, Box<Stop>>;
+
+/// Evaluates the manifests of a site for one node.
+pub struct Evaluator<'t> {
+    pub(crate) site: &'t Site<'t>,
+    pub(crate) node: &'t Node,
+    pub(crate) options: &'t Options,
+    /// Where everything came from.
+    pub trace: Trace<'t>,
+    pub(crate) scopes: Vec<Scope>,
+    pub(crate) frames: Vec<Frame>,
+    /// The first frame that belongs to the code that runs.
+    base: usize,
+    /// The scope in which code runs.
+    pub(crate) scope: ScopeId,
+    /// The conditions under which code runs.
+    pub(crate) control: ControlId,
+    /// All resources, in the order in which they were declared.
+    pub resources: Vec<Resource<'t>>,
+    table: FxHashMap<(EcoString, EcoString), ResourceId>,
+    /// Who contains whom.
+    pub edges: Vec<(ResourceId, ResourceId)>,
+    /// The classes and nodes that were evaluated, in order.
+    pub classes: Vec<EcoString>,
+    class_scopes: FxHashMap<EcoString, ScopeId>,
+    known: FxHashMap<EcoString, Known<'t>>,
+    functions: FxHashMap<EcoString, Option<Known<'t>>>,
+    aliases: FxHashMap<EcoString, Option<Arc<Type>>>,
+    /// The files whose definitions are known, by their addresses.
+    files: FxHashSet<usize>,
+    alias_definitions: FxHashMap<EcoString, Known<'t>>,
+    /// Types by the address of the expression that they are written as.
+    declared_types: FxHashMap<usize, Arc<Type>>,
+    /// The node definitions, in order.
+    pub(crate) nodes: Vec<&'t Definition>,
+    /// Names that no file defines.
+    unknown: FxHashSet<EcoString>,
+    /// Names of types as references write them.
+    capitals: FxHashMap<EcoString, EcoString>,
+    /// Resources by type.
+    by_type: FxHashMap<EcoString, Vec<ResourceId>>,
+    /// Whether any defaults were said.
+    has_defaults: bool,
+    /// Classes with a collector that overrides; they may override everything.
+    overriding: FxHashSet<EcoString>,
+    /// Overrides of resources that are not declared yet.
+    overrides: Vec<declarations::Waiting>,
+    collectors: Vec<Collector>,
+    relationships: Vec<Relationship<'t>>,
+    /// Resources of defined types before this one were evaluated,
+    evaluated: usize,
+    /// but for those that are virtual.
+    virtual_defined: Vec<ResourceId>,
+    /// What a template has rendered so far.
+    pub(crate) rendered: Vec<Vec<Value>>,
+    /// Warnings so far.
+    pub warnings: Vec<Diagnostic>,
+    /// More of what is wrong, besides the first.
+    pub(crate) further: Vec<Diagnostic>,
+    /// What the manifests wrote to the log.
+    pub log: Vec<(&'static str, String, Span)>,
+    steps: u64,
+    depth: u32,
+}
+
+impl<'t> Evaluator<'t> {
+    pub(crate) fn new(site: &'t Site<'t>, node: &'t Node, options: &'t Options) -> Self {
+        Self {
+            site,
+            node,
+            options,
+            trace: Trace::default(),
+            scopes: Vec::new(),
+            frames: Vec::new(),
+            base: 0,
+            scope: ScopeId::TOP,
+            control: ControlId::NONE,
+            resources: Vec::new(),
+            table: FxHashMap::default(),
+            edges: Vec::new(),
+            classes: Vec::new(),
+            class_scopes: FxHashMap::default(),
+            known: FxHashMap::default(),
+            functions: FxHashMap::default(),
+            aliases: FxHashMap::default(),
+            files: FxHashSet::default(),
+            alias_definitions: FxHashMap::default(),
+            declared_types: FxHashMap::default(),
+            nodes: Vec::new(),
+            unknown: FxHashSet::default(),
+            capitals: FxHashMap::default(),
+            by_type: FxHashMap::default(),
+            has_defaults: false,
+            overriding: FxHashSet::default(),
+            overrides: Vec::new(),
+            collectors: Vec::new(),
+            relationships: Vec::new(),
+            evaluated: 0,
+            virtual_defined: Vec::new(),
+            rendered: Vec::new(),
+            warnings: Vec::new(),
+            further: Vec::new(),
+            log: Vec::new(),
+            steps: 0,
+            depth: 0,
+        }
+    }
+
+    /// Evaluates statements; the value of the last is theirs.
+    pub(crate) fn block(&mut self, block: &'t Block) -> Outcome {
+        let mut last = None;
+        for statement in &block.statements {
+            last = Some(self.expression(statement)?);
+        }
+        Ok(last.unwrap_or_else(|| self.written(Datum::Undef, block.span)))
+    }
+
+    /// Evaluates an expression.
+    pub(crate) fn expression(&mut self, at: &'t Expression) -> Outcome {
+        self.steps += 1;
+        if self.steps > STEPS {
+            let message = format!("evaluating this node takes more than {STEPS} steps");
+            return fail(TOO_MANY_STEPS, message, at.span);
+        }
+        match &at.kind {
+            Kind::Nothing | Kind::Undef => Ok(self.written(Datum::Undef, at.span)),
+            Kind::Default => Ok(self.written(Datum::Default, at.span)),
+            Kind::Bool(bool) => Ok(self.written(*bool, at.span)),
+            Kind::Integer(integer) => Ok(self.written(*integer, at.span)),
+            Kind::Float(float) => Ok(self.written(*float, at.span)),
+            Kind::Text(text) | Kind::Name(text) => Ok(self.written(text.clone(), at.span)),
+            Kind::Pattern(pattern) => Ok(self.written(Datum::Pattern(pattern.clone()), at.span)),
+            Kind::Reference(name) => self.reference(name, at.span),
+            Kind::Reserved(word) => {
+                let message = format!("`{word}` is a reserved word");
+                fail(RESERVED_WORD, message, at.span)
+            }
+            Kind::Variable(name) => self.variable(at, name),
+            Kind::Heredoc(text, _) | Kind::Parenthesised(text) => self.nested(text),
+            Kind::Interpolated(pieces) => self.interpolated(at, pieces),
+            Kind::Array(elements) => {
+                let elements = self.unfolded(Vec::new(), elements)?;
+                self.array(elements, at.span)
+            }
+            Kind::Hash(entries) => self.hash(at, entries),
+            Kind::Not(operand) => {
+                let operand = self.nested(operand)?;
+                let origin = self.trace.operation(at, [operand.origin]);
+                Ok(Value::new(!operand.datum.is_true(), origin))
+            }
+            Kind::Minus(operand) => self.minus(at, operand),
+            Kind::Splat(operand) => {
+                let elements = self.splat(operand)?;
+                self.array(elements, at.span)
+            }
+            Kind::Binary(operator, operands) => self.binary(at, *operator, operands),
+            Kind::Assign(sides) => self.assignment(at, sides),
+            Kind::Access(of, keys) => self.access(at, of, keys),
+            Kind::Call(call) => self.call(at, call),
+            Kind::If(conditional) => self.conditional(at, conditional),
+            Kind::Case(case) => self.case(at, case),
+            Kind::Selector(selector) => self.selector(at, selector),
+            Kind::Resource(resource) => self.resource(at, resource),
+            Kind::Defaults(defaults) => self.defaults(at, defaults),
+            Kind::Override(amendment) => self.override_resources(at, amendment),
+            Kind::Collector(collector) => self.collector(at, collector),
+            Kind::Relationship(arrow, sides) => self.relationship(at, *arrow, sides),
+            Kind::RenderText(text) => {
+                let text = self.written(text.clone(), at.span);
+                self.render(text);
+                Ok(self.written(Datum::Undef, at.span))
+            }
+            Kind::Render(inner) => {
+                let value = self.nested(inner)?;
+                self.render(value);
+                Ok(self.written(Datum::Undef, at.span))
+            }
+            Kind::Block(block) => self.block(block),
+        }
+    }
+
+    /// Evaluates an expression inside another, as deep as they may nest.
+    pub(crate) fn nested(&mut self, at: &'t Expression) -> Outcome {
+        self.deeper(at.span, |evaluator| evaluator.expression(at))
+    }
+
+    /// Does something one level further in.
+    pub(crate) fn deeper<T>(
+        &mut self,
+        span: Span,
+        work: impl FnOnce(&mut Self) -> Outcome<T>,
+    ) -> Outcome<T> {
+        if self.depth >= self.options.depth {
+            let message = format!("evaluation nests more than {} levels deep", self.depth);
+            let trouble = Diagnostic::error(TOO_DEEP, message).at(span);
+            return Err(self.with_chain(trouble));
+        }
+        self.depth += 1;
+        let result = work(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// Does something in which `$1` and the like come and go.
+    pub(crate) fn guarded<T>(&mut self, work: impl FnOnce(&mut Self) -> Outcome<T>) -> Outcome<T> {
+        let level = self.frames.len();
+        let result = work(self);
+        self.frames.truncate(level);
+        result
+    }
+
+    /// Does something under a further condition.
+    pub(crate) fn under<T>(
+        &mut self,
+        cause: Cause<'t>,
+        work: impl FnOnce(&mut Self) -> Outcome<T>,
+    ) -> Outcome<T> {
+        let around = self.control;
+        self.control = self.trace.under(around, cause);
+        let result = work(self);
+        self.control = around;
+        result
+    }
+
+    /// A value that is written in its place.
+    pub(crate) fn written(&self, datum: impl Into<Datum>, span: Span) -> Value {
+        Value::new(datum, Origin::written(span.start))
+    }
+
+    /// `"… ${a} …"`
+    fn interpolated(&mut self, at: &'t Expression, pieces: &'t [Expression]) -> Outcome {
+        let mut text = EcoString::new();
+        let mut operands = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            if let Kind::Text(piece_text) = &piece.kind {
+                text.push_str(piece_text);
+                operands.push(Origin::written(piece.span.start));
+                continue;
+            }
+            let value = self.nested(piece)?;
+            match &value.datum {
+                Datum::Text(piece) => text.push_str(piece),
+                other => text.push_str(&crate::text::text(other)),
+            }
+            operands.push(value.origin);
+        }
+        let origin = self.trace.operation(at, operands);
+        Ok(Value::new(text, origin))
+    }
+
+    /// An array of values; they must not nest too deep.
+    pub(crate) fn array(&mut self, elements: Vec<Value>, span: Span) -> Outcome {
+        let array = crate::value::Array::from(elements);
+        self.shallow(Value::new(array, Origin::written(span.start)), span)
+    }
+
+    /// A value, if it does not nest too deep.
+    pub(crate) fn shallow(&self, value: Value, span: Span) -> Outcome {
+        if value.datum.depth() > DEEPEST_VALUE {
+            let message = format!("this value nests more than {DEEPEST_VALUE} levels deep");
+            return fail(TOO_DEEP, message, span);
+        }
+        Ok(value)
+    }
+
+    fn hash(&mut self, at: &'t Expression, entries: &'t [(Expression, Expression)]) -> Outcome {
+        let mut hash = Hash::default();
+        for (key, value) in entries {
+            let key = self.nested(key)?;
+            let value = self.nested(value)?;
+            hash = hash.with(key, value);
+        }
+        self.shallow(Value::new(hash, Origin::written(at.span.start)), at.span)
+    }
+
+    /// Elements or arguments, `*a` being as many as `a` has.
+    pub(crate) fn unfolded(
+        &mut self,
+        mut values: Vec<Value>,
+        expressions: &'t [Expression],
+    ) -> Outcome<Vec<Value>> {
+        values.reserve(expressions.len());
+        for expression in expressions {
+            match &unwrapped(expression).kind {
+                Kind::Splat(operand) => values.extend(self.splat(operand)?),
+                _ => values.push(self.nested(expression)?),
+            }
+        }
+        Ok(values)
+    }
+
+    pub(crate) fn splat(&mut self, operand: &'t Expression) -> Outcome<Vec<Value>> {
+        let value = self.nested(operand)?;
+        Ok(match &value.datum {
+            Datum::Undef => Vec::new(),
+            Datum::Array(array) => array.iter().cloned().collect(),
+            Datum::Hash(hash) => pairs(hash, value.origin),
+            _ => vec![value],
+        })
+    }
+
+    /// A type, by its name.
+    pub(crate) fn reference(&mut self, name: &EcoString, span: Span) -> Outcome {
+        match self.named_type(name, span)? {
+            Some(kind) => Ok(self.written(Datum::Type(kind), span)),
+            None => {
+                let shown = crate::resource::capitalised(name);
+                let message = format!("there is no type `{shown}`");
+                let trouble = Diagnostic::error(UNKNOWN_TYPE, message).at(span);
+                Err(failed(self.suggest_type(trouble, name)))
+            }
+        }
+    }
+
+    /// The type that a name stands for: of data, of resources, or an alias.
+    pub(crate) fn named_type(
+        &mut self,
+        name: &EcoString,
+        span: Span,
+    ) -> Outcome<Option<Arc<Type>>> {
+        if let Some(kind) = types::named(name) {
+            return Ok(Some(Arc::new(kind)));
+        }
+        if let Some(alias) = self.alias(name, span)? {
+            return Ok(Some(alias));
+        }
+        if self.is_resource_type(name)? {
+            return Ok(Some(Arc::new(Type::Resource(Some(name.clone()), None))));
+        }
+        Ok(None)
+    }
+
+    /// A step of a template.
+    fn render(&mut self, value: Value) {
+        if let Some(rendered) = self.rendered.last_mut() {
+            rendered.push(value);
+        }
+    }
+
+    /// A mistake with something that may be `undef`, and why it is.
+    pub(crate) fn blaming(&self, trouble: Diagnostic, value: &Value) -> Box<Stop> {
+        let absence = if value.is_undef() {
+            self.absence(value.origin)
+        } else {
+            None
+        };
+        failed(match absence {
+            Some((span, words)) => trouble.label(span, words),
+            None => trouble,
+        })
+    }
+
+    /// A resource takes the tags of what contains it.
+    pub(crate) fn inherit_tags(&mut self, id: ResourceId) {
+        let scope = self.resources[id.index()].scope;
+        let container = self.scopes[scope.index()].resource;
+        if container != id {
+            let tags = self.resources[container.index()].tags.clone();
+            self.resources[id.index()].tags.merge(&tags);
+        }
+    }
+
+    /// A warning, once for each place.
+    pub(crate) fn warn(&mut self, warning: Diagnostic) {
+        if !self.warnings.contains(&warning) {
+            self.warnings.push(warning);
+        }
+    }
+
+    /// Adds to a diagnostic how evaluation came to the place: who included whom.
+    pub(crate) fn with_chain(&self, mut trouble: Diagnostic) -> Box<Stop> {
+        for (span, words) in self.chain(self.control).into_iter().take(8) {
+            if !trouble.labels.iter().any(|label| label.span == span) {
+                trouble = trouble.label(span, words);
+            }
+        }
+        failed(trouble)
+    }
+
+    /// Where the classes and defined types around some code were declared, innermost first.
+    pub(crate) fn chain(&self, mut control: ControlId) -> Vec<(Span, String)> {
+        let mut chain = Vec::new();
+        while control != ControlId::NONE {
+            let trace::Control { around, cause } = self.trace.control(control);
+            control = *around;
+            if let Cause::Declared(resource) = cause {
+                let resource = &self.resources[resource.index()];
+                if let Some(span) = resource.span {
+                    chain.push((span, format!("{} is declared here", resource.reference())));
+                }
+                control = resource.control;
+            }
+        }
+        chain
+    }
+}
+
+/// An expression without the parentheses around it.
+pub(crate) fn unwrapped(expression: &Expression) -> &Expression {
+    let mut inner = expression;
+    while let Kind::Parenthesised(within) = &inner.kind {
+        inner = within;
+    }
+    inner
+}
+
+/// The entries of a hash, each as an array of key and value.
+pub(crate) fn pairs(hash: &Hash, origin: Origin) -> Vec<Value> {
+    let pair = |(key, entry): (&Datum, &crate::value::Entry)| {
+        let key = Value::new(key.clone(), entry.key);
+        let pair = crate::value::Array::from(vec![key, entry.value.clone()]);
+        Value::new(pair, origin)
+    };
+    hash.iter().map(pair).collect()
+}
+
+/// There is no catalog, because of this.
+pub(crate) fn failed(diagnostic: Diagnostic) -> Box<Stop> {
+    Box::new(Stop::Failed(diagnostic))
+}
+
+/// There is no catalog, because of this.
+pub(crate) fn fail<T>(code: Code, message: impl Into<String>, span: Span) -> Outcome<T> {
+    Err(failed(Diagnostic::error(code, message).at(span)))
+}

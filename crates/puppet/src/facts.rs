@@ -1,0 +1,73 @@
+//! The facts of a node, from JSON to values that know their places.
+
+use hence_model::diagnostic::Diagnostic;
+use hence_model::facts::{self, Fact};
+use hence_model::source::Files;
+use hence_model::value::Event;
+
+use crate::site::Site;
+use crate::trace::Origin;
+use crate::value::{Array, Datum, Hash, Value};
+
+/// Reads the facts of a node from a JSON file.
+pub fn read(site: &Site<'_>, files: &dyn Files, name: &str) -> Result<Hash, Box<Diagnostic>> {
+    let mut unit = site.unit();
+    let file = unit.load(files, name)?;
+    let mut open: Vec<Open> = Vec::new();
+    let mut whole = Hash::default();
+    facts::read(&mut unit, file, &mut |unit, fact| {
+        let done = match fact {
+            Fact::Scalar(cell, span) => {
+                let datum = match unit.literals.scalar(&unit.sources, cell) {
+                    Some(Event::Integer(integer)) => Datum::Integer(integer),
+                    Some(Event::Float(float)) => Datum::Float(float),
+                    Some(Event::Bool(bool)) => Datum::Bool(bool),
+                    Some(Event::Text(text)) => Datum::Text(text.into()),
+                    _ => Datum::Undef,
+                };
+                Some(Value::new(datum, Origin::written(span.start)))
+            }
+            Fact::ListStart(span) => {
+                open.push(Open::List(Vec::new(), Origin::written(span.start)));
+                None
+            }
+            Fact::MapStart(span) => {
+                open.push(Open::Map(
+                    Hash::default(),
+                    None,
+                    Origin::written(span.start),
+                ));
+                None
+            }
+            Fact::Key(key, span) => {
+                if let Some(Open::Map(_, waiting, _)) = open.last_mut() {
+                    *waiting = Some(Value::new(key, Origin::written(span.start)));
+                }
+                None
+            }
+            Fact::ListEnd(_) | Fact::MapEnd(_) => open.pop().map(|open| match open {
+                Open::List(elements, origin) => Value::new(Array::from(elements), origin),
+                Open::Map(hash, _, origin) => Value::new(hash, origin),
+            }),
+        };
+        let Some(value) = done else { return };
+        match open.last_mut() {
+            Some(Open::List(elements, _)) => elements.push(value),
+            Some(Open::Map(hash, key, _)) => {
+                let key = key.take().expect("a value follows its key");
+                *hash = std::mem::take(hash).with(key, value);
+            }
+            None => {
+                if let Datum::Hash(hash) = value.datum {
+                    whole = hash;
+                }
+            }
+        }
+    })?;
+    Ok(whole)
+}
+
+enum Open {
+    List(Vec<Value>, Origin),
+    Map(Hash, Option<Value>, Origin),
+}

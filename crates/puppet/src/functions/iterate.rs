@@ -1,0 +1,316 @@
+//! Iterating over arrays, hashes, numbers and texts with a lambda.
+
+use super::{ARGUMENT, Function, Takes};
+use crate::evaluate::{Evaluator, Invocation, Outcome, Stop, fail, pairs};
+use crate::syntax::Lambda;
+use crate::trace::{Cause, Code, Origin};
+use crate::types::Type;
+use crate::value::{Array, Datum, Hash, Value};
+
+pub(super) const FUNCTIONS: &[Function] = &[
+    Function {
+        name: "each",
+        arguments: (1, 1),
+        lambda: Takes::Required,
+        about: "each(Iterable $all) |$element| or |$key, $value|: runs the lambda for each element, and returns them all",
+        run: |evaluator, call| {
+            let elements = Elements::of(evaluator, &call)?;
+            elements.each(evaluator, &call, &mut |_, _, _| Ok(Next::GoOn))?;
+            Ok(call.arguments[0].clone())
+        },
+    },
+    Function {
+        name: "map",
+        arguments: (1, 1),
+        lambda: Takes::Required,
+        about: "map(Iterable $all) |$element| or |$key, $value| >> Array: what the lambda makes of each element",
+        run: |evaluator, call| {
+            let elements = Elements::of(evaluator, &call)?;
+            let mut results = Vec::with_capacity(elements.values.len());
+            elements.each(evaluator, &call, &mut |_, _, result| {
+                results.push(result);
+                Ok(Next::GoOn)
+            })?;
+            computed_array(evaluator, &call, results)
+        },
+    },
+    Function {
+        name: "filter",
+        arguments: (1, 1),
+        lambda: Takes::Required,
+        about: "filter(Iterable $all) |$element| or |$key, $value|: the elements for which the lambda holds",
+        run: |evaluator, call| {
+            let elements = Elements::of(evaluator, &call)?;
+            let mut kept = Vec::new();
+            let mut decided = vec![call.arguments[0].origin];
+            elements.each(evaluator, &call, &mut |_, number, result| {
+                decided.push(result.origin);
+                if result.datum.is_true() {
+                    kept.push(number);
+                }
+                Ok(Next::GoOn)
+            })?;
+            let origin = evaluator.trace.operation(call.at, decided);
+            if let Datum::Hash(hash) = &call.arguments[0].datum {
+                let entries = kept.into_iter().filter_map(|number| hash.at(number));
+                let kept: Hash = entries
+                    .map(|(key, entry)| (Value::new(key.clone(), entry.key), entry.value.clone()))
+                    .collect();
+                return Ok(Value::new(kept, origin));
+            }
+            let kept: Array = kept
+                .into_iter()
+                .map(|number| elements.values[number].clone())
+                .collect();
+            Ok(Value::new(kept, origin))
+        },
+    },
+    Function {
+        name: "reduce",
+        arguments: (1, 2),
+        lambda: Takes::Required,
+        about: "reduce(Iterable $all, Any $start) |$memo, $element|: what the lambda makes of all elements, one after another",
+        run: |evaluator, call| {
+            let elements = Elements::of(evaluator, &call)?;
+            let mut values = elements.values.iter().cloned();
+            let mut memo = match call.arguments.get(1) {
+                Some(start) => Some(start.clone()),
+                None => values.next(),
+            };
+            let lambda = call.lambda.expect("it was checked");
+            evaluator.pass(elements.origin, Code::Lambda(lambda));
+            for value in values {
+                let arguments = vec![memo.take().expect("there was an element before"), value];
+                let cause = elements.cause(&call);
+                match evaluator.call_lambda(lambda, arguments, cause) {
+                    Ok(value) => memo = Some(value),
+                    Err(stop) if matches!(*stop, Stop::Break(_)) => break,
+                    Err(stop) => return Err(stop),
+                }
+            }
+            let value = memo.unwrap_or_else(|| evaluator.written(Datum::Undef, call.at.span));
+            let origin = evaluator
+                .trace
+                .operation(call.at, [value.origin, elements.origin]);
+            evaluator.shallow(Value { origin, ..value }, call.at.span)
+        },
+    },
+    Function {
+        name: "any",
+        arguments: (1, 1),
+        lambda: Takes::Optional,
+        about: "any(Iterable $all) |$element| >> Boolean: whether the lambda, or the element itself, holds for some",
+        run: |evaluator, call| some_or_all(evaluator, call, true),
+    },
+    Function {
+        name: "all",
+        arguments: (1, 1),
+        lambda: Takes::Optional,
+        about: "all(Iterable $all) |$element| >> Boolean: whether the lambda, or the element itself, holds for all",
+        run: |evaluator, call| some_or_all(evaluator, call, false),
+    },
+    Function {
+        name: "slice",
+        arguments: (2, 2),
+        lambda: Takes::Optional,
+        about: "slice(Iterable $all, Integer $size) |*$elements|: the elements in groups of a size",
+        run: |evaluator, call| {
+            let Datum::Integer(size) = call.arguments[1].datum else {
+                return fail(ARGUMENT, "expected a whole number", call.span(1));
+            };
+            if size < 1 {
+                return fail(ARGUMENT, "a group has at least one element", call.span(1));
+            }
+            let elements = Elements::of(evaluator, &call)?;
+            let origin = evaluator.trace.operation(call.at, call.origins());
+            let groups: Vec<Vec<Value>> = elements
+                .values
+                .chunks(size as usize)
+                .map(<[Value]>::to_vec)
+                .collect();
+            let Some(lambda) = call.lambda else {
+                let groups = groups
+                    .into_iter()
+                    .map(|group| Value::new(Array::from(group), origin));
+                return Ok(Value::new(groups.collect::<Array>(), origin));
+            };
+            evaluator.pass(origin, Code::Lambda(lambda));
+            let one = lambda.parameters.len() == 1 && !lambda.parameters[0].rest;
+            for group in groups {
+                let arguments = match one {
+                    true => vec![Value::new(Array::from(group), origin)],
+                    false => {
+                        let mut group = group;
+                        let wanted = lambda.parameters.len();
+                        let absent = Value::new(Datum::Undef, origin);
+                        group.resize(group.len().max(wanted), absent);
+                        group
+                    }
+                };
+                match evaluator.call_lambda(lambda, arguments, elements.cause(&call)) {
+                    Ok(_) => {}
+                    Err(stop) if matches!(*stop, Stop::Break(_)) => break,
+                    Err(stop) => return Err(stop),
+                }
+            }
+            Ok(call.arguments[0].clone())
+        },
+    },
+    Function {
+        name: "with",
+        arguments: (0, super::ANY),
+        lambda: Takes::Required,
+        about: "with(Any *$arguments) |*$arguments|: what the lambda makes of the arguments",
+        run: |evaluator, call| {
+            let lambda = call.lambda.expect("it was checked");
+            evaluator.call_lambda(lambda, call.arguments, Cause::Called(call.at))
+        },
+    },
+];
+
+/// Whether a round of an iteration is the last.
+pub(super) enum Next {
+    GoOn,
+    Stop,
+}
+
+/// What is iterated over.
+pub(super) struct Elements {
+    /// The elements; for a hash, pairs of key and value.
+    pub(super) values: Vec<Value>,
+    /// Where the whole comes from.
+    pub(super) origin: Origin,
+    is_hash: bool,
+}
+
+/// So many elements can be iterated over that are not written out: `1000000.each`.
+const MOST: i64 = 10_000_000;
+
+impl Elements {
+    pub(super) fn of<'t>(
+        evaluator: &mut Evaluator<'t>,
+        call: &Invocation<'t>,
+    ) -> Outcome<Elements> {
+        let all = &call.arguments[0];
+        let origin = all.origin;
+        let numbers = |range: std::ops::Range<i64>| {
+            if range.end.saturating_sub(range.start) > MOST {
+                let message = format!("more than {MOST} elements cannot be iterated over");
+                return fail(ARGUMENT, message, call.span(0));
+            }
+            Ok(range.map(|number| Value::new(number, origin)).collect())
+        };
+        let values = match &all.datum {
+            Datum::Array(array) => array.as_slice().to_vec(),
+            Datum::Hash(hash) => pairs(hash, origin),
+            Datum::Integer(count) => numbers(0..*count)?,
+            Datum::Text(text) => {
+                let mut buffer = [0; 4];
+                text.chars()
+                    .map(|c| Value::new(&*c.encode_utf8(&mut buffer), origin))
+                    .collect()
+            }
+            Datum::Type(kind) => match kind.as_ref() {
+                Type::Integer(range) => match (range.min, range.max) {
+                    (Some(min), Some(max)) => numbers(min..max.saturating_add(1))?,
+                    _ => return fail(ARGUMENT, "this has no end", call.span(0)),
+                },
+                Type::Enum(values, _) => values
+                    .iter()
+                    .map(|value| Value::new(value.clone(), origin))
+                    .collect(),
+                other => {
+                    let message = format!("`{other}` has no elements to iterate over");
+                    return fail(ARGUMENT, message, call.span(0));
+                }
+            },
+            other => {
+                let message = format!(
+                    "expected something to iterate over, found {}",
+                    Type::of(other).generalise()
+                );
+                let trouble = hence_model::diagnostic::Diagnostic::error(ARGUMENT, message);
+                return Err(evaluator.blaming(trouble.at(call.span(0)), all));
+            }
+        };
+        let is_hash = matches!(all.datum, Datum::Hash(_));
+        Ok(Elements {
+            values,
+            origin,
+            is_hash,
+        })
+    }
+
+    /// Why a round runs.
+    pub(super) fn cause<'t>(&self, call: &Invocation<'t>) -> Cause<'t> {
+        let of = self.origin;
+        Cause::Element { of, at: call.at }
+    }
+
+    /// The arguments for a round: the element; the index and the element; the key and the value.
+    fn arguments(&self, lambda: &Lambda, number: usize) -> Vec<Value> {
+        let value = self.values[number].clone();
+        let two = lambda.parameters.len() >= 2;
+        match (&value.datum, two) {
+            (Datum::Array(pair), true) if self.is_hash => pair.as_slice().to_vec(),
+            (_, true) => vec![Value::new(number as i64, self.origin), value],
+            _ => vec![value],
+        }
+    }
+
+    /// Runs the lambda for each element, and hands what it comes to to `then`.
+    pub(super) fn each<'t>(
+        &self,
+        evaluator: &mut Evaluator<'t>,
+        call: &Invocation<'t>,
+        then: &mut dyn FnMut(&mut Evaluator<'t>, usize, Value) -> Outcome<Next>,
+    ) -> Outcome<()> {
+        let Some(lambda) = call.lambda else {
+            for (number, value) in self.values.iter().enumerate() {
+                if let Next::Stop = then(evaluator, number, value.clone())? {
+                    break;
+                }
+            }
+            return Ok(());
+        };
+        evaluator.pass(self.origin, Code::Lambda(lambda));
+        for number in 0..self.values.len() {
+            let arguments = self.arguments(lambda, number);
+            let result = match evaluator.call_lambda(lambda, arguments, self.cause(call)) {
+                Ok(result) => result,
+                Err(stop) if matches!(*stop, Stop::Break(_)) => break,
+                Err(stop) => return Err(stop),
+            };
+            if let Next::Stop = then(evaluator, number, result)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An array that a function made.
+pub(super) fn computed_array<'t>(
+    evaluator: &mut Evaluator<'t>,
+    call: &Invocation<'t>,
+    elements: Vec<Value>,
+) -> Outcome {
+    let origin = evaluator.trace.operation(call.at, call.origins());
+    evaluator.shallow(Value::new(Array::from(elements), origin), call.at.span)
+}
+
+fn some_or_all<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>, wanted: bool) -> Outcome {
+    let elements = Elements::of(evaluator, &call)?;
+    let mut decided = vec![elements.origin];
+    let mut found = !wanted;
+    elements.each(evaluator, &call, &mut |_, _, result| {
+        decided.push(result.origin);
+        if result.datum.is_true() == wanted {
+            found = wanted;
+            return Ok(Next::Stop);
+        }
+        Ok(Next::GoOn)
+    })?;
+    let origin = evaluator.trace.operation(call.at, decided);
+    Ok(Value::new(found, origin))
+}

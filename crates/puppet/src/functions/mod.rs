@@ -1,0 +1,99 @@
+//! The functions of the language.
+//!
+//! declare     classes, resources, tags, what is defined
+//! iterate     each, map, filter …
+//! flow        next, return, break, fail, and messages
+//!
+//! Each function is a row of a table: its name, how many arguments it takes, whether it takes a lambda, what it
+//! does in a sentence, and the code.
+
+mod declare;
+mod flow;
+mod iterate;
+
+use std::sync::OnceLock;
+
+use hence_model::diagnostic::Code;
+use rustc_hash::FxHashMap;
+
+use crate::evaluate::{ARGUMENTS, Evaluator, Invocation, Outcome, counted, fail};
+
+pub use flow::MISPLACED;
+
+/// An argument that a function cannot take.
+pub const ARGUMENT: Code = Code::new("puppet.argument");
+
+/// A function of the language.
+pub struct Function {
+    /// Its name.
+    pub name: &'static str,
+    /// How many arguments it takes: at least, at most.
+    pub arguments: (usize, usize),
+    /// Whether it takes a lambda.
+    pub lambda: Takes,
+    /// How it is called, and what it does.
+    pub about: &'static str,
+    /// What it does.
+    pub run: for<'t> fn(&mut Evaluator<'t>, Invocation<'t>) -> Outcome,
+}
+
+/// Whether a function takes a lambda.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// No.
+    None,
+    /// It may.
+    Optional,
+    /// It must.
+    Required,
+}
+
+/// Any number.
+pub(crate) const ANY: usize = usize::MAX;
+
+impl Function {
+    /// Whether a call has the arguments that it needs.
+    pub fn check(&self, call: &Invocation<'_>) -> Outcome<()> {
+        let (least, most) = self.arguments;
+        let given = call.arguments.len();
+        if given < least || given > most {
+            let expected = match (least, most) {
+                (least, most) if least == most => counted(least, "argument"),
+                (least, ANY) => format!("at least {}", counted(least, "argument")),
+                (least, most) => format!("{least} to {most} arguments"),
+            };
+            let message = format!("`{}` takes {expected}, and gets {given}", self.name);
+            return fail(ARGUMENTS, message, call.at.span);
+        }
+        match (self.lambda, call.lambda) {
+            (Takes::None, Some(lambda)) => {
+                let message = format!("`{}` takes no lambda", self.name);
+                fail(ARGUMENTS, message, lambda.span)
+            }
+            (Takes::Required, None) => {
+                let message = format!("`{}` needs a lambda", self.name);
+                fail(ARGUMENTS, message, call.at.span)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// All functions, by topic.
+pub fn all() -> impl Iterator<Item = &'static Function> {
+    [declare::FUNCTIONS, flow::FUNCTIONS, iterate::FUNCTIONS]
+        .into_iter()
+        .flatten()
+}
+
+/// The names of all functions.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    all().map(|function| function.name)
+}
+
+/// A function.
+pub fn find(name: &str) -> Option<&'static Function> {
+    static TABLE: OnceLock<FxHashMap<&'static str, &'static Function>> = OnceLock::new();
+    let table = TABLE.get_or_init(|| all().map(|function| (function.name, function)).collect());
+    table.get(name).copied()
+}

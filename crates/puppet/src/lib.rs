@@ -1,0 +1,37 @@
+//! Puppet: text to catalog.
+//!
+//! lexer      text to tokens
+//! parser     tokens to syntax, each file once
+//! site       which files there are, and what stands in them
+//! evaluate   syntax to resources
+//! functions  what the language can do by name
+//! lookup     data that manifests ask for
+//! compile    from a site and a node to a catalog
+//! catalog    the catalog as others read it
+
+pub mod catalog;
+pub mod compare;
+pub mod compile;
+pub mod escapes;
+pub mod evaluate;
+mod explain;
+pub mod facts;
+pub mod functions;
+pub mod lexer;
+mod lookup;
+pub mod number;
+pub mod parser;
+pub mod pattern;
+mod printer;
+pub mod resource;
+pub mod resource_types;
+pub mod scope;
+pub mod site;
+pub mod syntax;
+pub mod text;
+pub mod trace;
+pub mod types;
+pub mod value;
+
+pub use compile::{Compiled, Node, Options, compile};
+pub use site::{Layout, Site, World};

@@ -1,0 +1,237 @@
+//! Resources on their way into the catalog, with all that was ever said about their attributes.
+
+use ecow::EcoString;
+use hence_model::source::Span;
+
+use crate::scope::ScopeId;
+use crate::syntax::{Definition, Form};
+use crate::trace::{ControlId, Origin};
+use crate::value::Value;
+
+/// A resource: of a built-in type, of a defined one, or a class.
+#[derive(Debug)]
+pub struct Resource<'t> {
+    /// What evaluating it means.
+    pub kind: ResourceKind<'t>,
+    /// The type as references write it: `File`, `Apache::Vhost`, `Class`.
+    pub type_name: EcoString,
+    /// The title.
+    pub title: EcoString,
+    /// Where the title comes from.
+    pub title_origin: Origin,
+    /// The scope in which it was declared.
+    pub scope: ScopeId,
+    /// The class or defined type that declared it.
+    pub source: EcoString,
+    /// Where it was declared; nowhere for those that are always there.
+    pub span: Option<Span>,
+    /// Whether the catalog tells where: not for a class that was included.
+    pub shown: bool,
+    /// Under which conditions.
+    pub control: ControlId,
+    /// What is said about its attributes now, in the order in which they came.
+    pub attributes: Vec<Attribute>,
+    /// What was said and lost.
+    pub lost: Vec<Lost>,
+    /// Whether it goes into the catalog at once.
+    pub form: Form,
+    /// Whether it is not in the catalog yet: a virtual resource that nobody realised.
+    pub is_virtual: bool,
+    /// Whether its body was evaluated.
+    pub evaluated: bool,
+    /// Its tags.
+    pub tags: Tags,
+    /// Attributes whose values are sensitive.
+    pub sensitive: Vec<EcoString>,
+    /// Who realised it, under which conditions.
+    pub realised: Vec<(ControlId, Span)>,
+}
+
+/// What evaluating a resource means.
+#[derive(Clone, Copy, Debug)]
+pub enum ResourceKind<'t> {
+    /// Nothing.
+    BuiltIn,
+    /// To run the body of its definition.
+    Defined(&'t Definition),
+    /// To run the bodies of the class.
+    Class,
+    /// A class of nothing but settings, or the main class, or a node.
+    Special,
+}
+
+/// What is said about an attribute.
+#[derive(Clone, Debug)]
+pub struct Attribute {
+    /// Its name.
+    pub name: EcoString,
+    /// The value.
+    pub value: Value,
+    /// Where it was said.
+    pub span: Span,
+    /// How.
+    pub how: Said,
+    /// By which class or defined type.
+    pub source: EcoString,
+    /// Under which conditions.
+    pub control: ControlId,
+    /// Whether it is added to what is there: `+>`.
+    pub adds: bool,
+}
+
+/// How an attribute was set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// In the declaration.
+    Declared,
+    /// In a `default:` body of the declaration.
+    BodyDefault,
+    /// By a default for all resources of the type: `File { … }`.
+    Default,
+    /// By a reference: `File['a'] { … }`.
+    Override,
+    /// By a collector.
+    Collector,
+    /// By an arrow, or `require`.
+    Relationship,
+    /// By the class or defined type that contains it.
+    Container,
+    /// By the default of a parameter.
+    Parameter,
+    /// By the data, for a parameter.
+    Data,
+}
+
+/// Something that was said about an attribute, and replaced.
+#[derive(Clone, Debug)]
+pub struct Lost {
+    /// What was said.
+    pub attribute: Attribute,
+    /// What won.
+    pub by: Said,
+}
+
+impl<'t> Resource<'t> {
+    /// The reference to it: `File[/etc/motd]`.
+    pub fn reference(&self) -> String {
+        format!("{}[{}]", self.type_name, self.title)
+    }
+
+    /// What is said about an attribute.
+    pub fn attribute(&self, name: &str) -> Option<&Attribute> {
+        self.attributes
+            .iter()
+            .find(|attribute| attribute.name == name)
+    }
+
+    /// Sets an attribute. One that was set keeps its position, and what was said is not forgotten.
+    pub fn set(&mut self, attribute: Attribute) {
+        if attribute.name == "tag" {
+            self.tags.add_value(&attribute.value.datum);
+        }
+        let by = attribute.how;
+        match self
+            .attributes
+            .iter_mut()
+            .find(|old| old.name == attribute.name)
+        {
+            Some(place) => {
+                let attribute = std::mem::replace(place, attribute);
+                self.lost.push(Lost { attribute, by });
+            }
+            None => self.attributes.push(attribute),
+        }
+    }
+
+    /// Whether it is a class.
+    pub fn is_class(&self) -> bool {
+        self.type_name == "Class"
+    }
+
+    /// Whether it is a run stage.
+    pub fn is_stage(&self) -> bool {
+        self.type_name == "Stage"
+    }
+}
+
+/// The tags of a resource, in the order in which they came.
+#[derive(Clone, Debug, Default)]
+pub struct Tags {
+    order: Vec<EcoString>,
+}
+
+impl Tags {
+    /// Adds a tag in lower case, and the parts of a qualified one.
+    pub fn add(&mut self, tag: &str) {
+        let tag: EcoString = tag.to_lowercase().into();
+        if self.insert(tag.clone()) && tag.contains("::") {
+            for part in tag.split("::").filter(|part| !part.is_empty()) {
+                self.insert(part.into());
+            }
+        }
+    }
+
+    /// Adds a title or a name, if it can be a tag.
+    pub fn add_if_valid(&mut self, tag: &str) {
+        if is_tag(tag) {
+            self.add(tag);
+        }
+    }
+
+    /// Adds all of another resource's.
+    pub fn merge(&mut self, other: &Tags) {
+        for tag in &other.order {
+            self.insert(tag.clone());
+        }
+    }
+
+    /// Whether a tag, in lower case, is among them.
+    pub fn has(&self, tag: &str) -> bool {
+        self.order.iter().any(|known| known == tag)
+    }
+
+    /// The tags, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &EcoString> {
+        self.order.iter()
+    }
+
+    fn add_value(&mut self, datum: &crate::value::Datum) {
+        match datum {
+            crate::value::Datum::Array(array) => {
+                array.iter().for_each(|value| self.add_value(&value.datum));
+            }
+            crate::value::Datum::Undef => {}
+            other => self.add(&crate::text::text(other)),
+        }
+    }
+
+    fn insert(&mut self, tag: EcoString) -> bool {
+        let new = !self.has(&tag);
+        if new {
+            self.order.push(tag);
+        }
+        new
+    }
+}
+
+/// Whether something can be a tag.
+pub fn is_tag(text: &str) -> bool {
+    let mut characters = text.chars();
+    let first = characters.next();
+    first.is_some_and(|c| c.is_alphanumeric() || c == '_')
+        && characters.all(|c| c.is_alphanumeric() || "_:.-".contains(c))
+}
+
+/// A name of a type as references write it: `apache::vhost` is `Apache::Vhost`.
+pub fn capitalised(name: &str) -> EcoString {
+    let mut text = EcoString::new();
+    for (at, part) in name.split("::").enumerate() {
+        if at > 0 {
+            text.push_str("::");
+        }
+        let mut characters = part.chars();
+        text.extend(characters.next().into_iter().flat_map(char::to_uppercase));
+        text.push_str(&characters.as_str().to_lowercase());
+    }
+    text
+}

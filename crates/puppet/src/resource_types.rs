@@ -1,0 +1,134 @@
+//! The built-in types of resources, with the attributes that each can have.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// A built-in type of resources.
+#[derive(Clone, Debug)]
+pub struct ResourceType {
+    names: Vec<String>,
+    unique: bool,
+    attributes: Vec<String>,
+}
+
+impl ResourceType {
+    /// The attributes that resources of the type can have, besides metaparameters.
+    pub fn attributes(&self) -> impl Iterator<Item = &str> {
+        self.attributes.iter().map(String::as_str)
+    }
+
+    /// Whether resources of the type can have an attribute.
+    pub fn has(&self, attribute: &str) -> bool {
+        self.attributes.iter().any(|known| known == attribute)
+    }
+
+    /// The attribute that names a resource, if it alone does and no two resources can have the same.
+    pub fn unique_name(&self) -> Option<&str> {
+        match &self.names[..] {
+            [name] if self.unique => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Reads a type of a module: a Ruby file, whose text is looked at and never run.
+    pub fn read(ruby: &str) -> Self {
+        let mut attributes: Vec<String> = Vec::new();
+        let mut names: Vec<String> = Vec::new();
+        let mut last: Option<String> = None;
+        for line in ruby.lines() {
+            let line = line.trim();
+            let new = ["newproperty", "newparam"].iter().find_map(|word| {
+                let rest = line.strip_prefix(word)?.trim_start_matches(['(', ' ']);
+                let rest = rest
+                    .strip_prefix(':')
+                    .or_else(|| rest.strip_prefix(['\'', '"']))?;
+                let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
+                Some((&rest[..end.unwrap_or(rest.len())], rest))
+            });
+            if let Some((name, rest)) = new {
+                attributes.push(name.to_owned());
+                if rest.contains("namevar") {
+                    names.push(name.to_owned());
+                }
+                last = Some(name.to_owned());
+            } else if line == "isnamevar" || line.starts_with("isnamevar ") {
+                names.extend(last.clone());
+            } else if line == "ensurable" || line.starts_with("ensurable ") {
+                attributes.push("ensure".to_owned());
+            }
+        }
+        attributes.push("provider".to_owned());
+        if names.is_empty() {
+            names.push("name".to_owned());
+        }
+        attributes.push("name".to_owned());
+        Self {
+            names,
+            unique: true,
+            attributes,
+        }
+    }
+}
+
+/// A type of the distribution.
+pub fn find(name: &str) -> Option<&'static ResourceType> {
+    table().get(name)
+}
+
+/// The names of the distribution's types.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    table().keys().copied()
+}
+
+fn table() -> &'static BTreeMap<&'static str, ResourceType> {
+    static TABLE: OnceLock<BTreeMap<&'static str, ResourceType>> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let lines = include_str!("resource_types.txt").lines();
+        let types = lines.filter(|line| !line.starts_with('#') && !line.is_empty());
+        types.map(read_line).collect()
+    })
+}
+
+fn read_line(line: &'static str) -> (&'static str, ResourceType) {
+    let mut words = line.split(' ');
+    let mut word = || words.next().expect("a line has at least three words");
+    let (name, names, unique) = (word(), word(), word());
+    let kind = ResourceType {
+        names: names.split('+').map(str::to_owned).collect(),
+        unique: unique == "unique",
+        attributes: words.map(str::to_owned).collect(),
+    };
+    (name, kind)
+}
+
+/// The attributes that all resources have.
+const METAPARAMETERS: [&str; 11] = [
+    "noop",
+    "schedule",
+    "audit",
+    "loglevel",
+    "alias",
+    "tag",
+    "require",
+    "subscribe",
+    "before",
+    "notify",
+    "stage",
+];
+
+/// Whether all resources have an attribute.
+pub fn is_metaparameter(name: &str) -> bool {
+    METAPARAMETERS.contains(&name)
+}
+
+/// The metaparameters that a container hands on to what it contains.
+pub fn inherited() -> impl Iterator<Item = &'static str> {
+    METAPARAMETERS
+        .into_iter()
+        .filter(|name| !is_relationship(name))
+}
+
+/// Whether an attribute connects resources.
+pub fn is_relationship(name: &str) -> bool {
+    matches!(name, "require" | "subscribe" | "before" | "notify")
+}

@@ -1,0 +1,262 @@
+//! What a site has written: manifests, modules and templates, each read and parsed once.
+//!
+//! A site is shared by all nodes that are compiled, on all cores. Files are read when something in them is
+//! first asked for: class `a::b` in `a/manifests/b.pp`, and so for functions and types.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use ecow::EcoString;
+use elsa::sync::FrozenMap;
+use hence_model::diagnostic::Diagnostic;
+use hence_model::source::{FileId, Files, ReadError, Span};
+use hence_model::unit::{Limits, Unit};
+
+use crate::parser;
+use crate::resource_types::{self, ResourceType};
+use crate::syntax::Program;
+
+/// The files of a site, and what directories hold.
+pub trait World: Files + Sync {
+    /// The names in a directory, sorted; directories end with `/`. Empty if there is no such directory.
+    fn list(&self, directory: &str) -> Vec<String>;
+}
+
+/// Where a site keeps its files.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    /// The manifest that everything starts with: a file, or a directory of them.
+    pub manifest: String,
+    /// Where modules are looked for, in this order.
+    pub modulepath: Vec<String>,
+    /// The directory of the environment, with `hiera.yaml`, `functions` and `types` of its own.
+    pub environment: Option<String>,
+    /// The hiera.yaml that is asked before that of the environment.
+    pub hiera: Option<String>,
+}
+
+/// A site.
+pub struct Site<'w> {
+    /// The files.
+    pub world: &'w dyn World,
+    /// Where they are.
+    pub layout: Layout,
+    unit: Mutex<Unit>,
+    programs: FrozenMap<String, Box<Option<Loaded>>>,
+    resource_types: FrozenMap<String, Box<Option<ResourceType>>>,
+}
+
+/// A file that was read and parsed.
+pub struct Loaded {
+    /// What it says.
+    pub program: Program,
+    /// The module it belongs to.
+    pub module: Option<EcoString>,
+    /// What is wrong with it; if anything is, nothing is evaluated.
+    pub mistakes: Vec<Diagnostic>,
+}
+
+impl<'w> Site<'w> {
+    /// A site of which nothing was read yet.
+    pub fn new(world: &'w dyn World, layout: Layout, limits: Limits) -> Self {
+        Self {
+            world,
+            layout,
+            unit: Mutex::new(Unit::with_limits(limits)),
+            programs: FrozenMap::new(),
+            resource_types: FrozenMap::new(),
+        }
+    }
+
+    /// The texts that were read. Nothing else can be read while somebody holds them.
+    pub fn unit(&self) -> MutexGuard<'_, Unit> {
+        // Whoever panicked while reading left at most a text that nobody refers to.
+        self.unit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The texts, when nobody needs the site any more.
+    pub fn into_unit(self) -> Unit {
+        self.unit
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The manifests that everything starts with, in order.
+    pub fn manifests(&self) -> Result<Vec<&Loaded>, Box<Diagnostic>> {
+        let name = &self.layout.manifest;
+        let mut names = Vec::new();
+        if self.is_directory(name) {
+            self.manifests_under(name.trim_end_matches('/'), &mut names);
+        } else {
+            names.push(name.clone());
+        }
+        let load = |name: &String| self.load(name, None, Parse::Manifest);
+        names.iter().map(load).collect()
+    }
+
+    fn is_directory(&self, name: &str) -> bool {
+        name.ends_with('/') || !self.world.list(name).is_empty()
+    }
+
+    fn manifests_under(&self, directory: &str, names: &mut Vec<String>) {
+        for name in self.world.list(directory) {
+            let path = format!("{directory}/{name}");
+            if let Some(path) = path.strip_suffix('/') {
+                self.manifests_under(path, names);
+            } else if path.ends_with(".pp") {
+                names.push(path);
+            }
+        }
+    }
+
+    /// The file of a module that may define a name: `folder` is `manifests`, `functions` or `types`.
+    pub fn autoload(&self, name: &str, folder: &str) -> Option<&Loaded> {
+        let (module, rest) = name.split_once("::").unwrap_or((name, ""));
+        if folder != "manifests" && rest.is_empty() {
+            return None;
+        }
+        let file = match rest {
+            "" => "init".to_owned(),
+            rest => rest.replace("::", "/"),
+        };
+        let found = self.modules(module).find_map(|directory| {
+            let path = format!("{directory}/{folder}/{file}.pp");
+            self.find(&path, Some(module.into()), Parse::Manifest)
+        });
+        let own = || {
+            let environment = self.layout.environment.as_ref()?;
+            let file = name.strip_prefix("environment::")?.replace("::", "/");
+            let path = format!("{environment}/{folder}/{file}.pp");
+            self.find(&path, None, Parse::Manifest)
+        };
+        found.or_else(own)
+    }
+
+    /// The directories where a module may be.
+    pub fn modules<'a>(&'a self, module: &'a str) -> impl Iterator<Item = String> + 'a {
+        let roots = self.layout.modulepath.iter();
+        roots.map(move |root| format!("{}/{module}", root.trim_end_matches('/')))
+    }
+
+    /// A template, parsed.
+    pub fn template(&self, path: &str) -> Option<&Loaded> {
+        self.find(path, None, Parse::Template)
+    }
+
+    /// Text that stands in no file, parsed as a template.
+    pub fn inline_template(&self, text: &str) -> Result<&Loaded, Box<Diagnostic>> {
+        let name = format!("inline template:{text}");
+        if let Some(Some(loaded)) = self.programs.get(&name) {
+            return Ok(loaded);
+        }
+        let added = self.unit().sources.add("inline template", text);
+        let file = added.map_err(|error| Box::new(self.unreadable(&name, error)))?;
+        Ok(self.parse(name, file, None, Parse::Template))
+    }
+
+    /// A file, if it is there.
+    fn find(&self, path: &str, module: Option<EcoString>, parse: Parse) -> Option<&Loaded> {
+        if let Some(known) = self.programs.get(path) {
+            return known.as_ref();
+        }
+        let read = self.unit().sources.load(self.world, path);
+        match read {
+            Ok(file) => Some(self.parse(path.to_owned(), file, module, parse)),
+            Err(ReadError::Missing | ReadError::Directory) => self
+                .programs
+                .insert(path.to_owned(), Box::new(None))
+                .as_ref(),
+            Err(error) => {
+                let trouble = self.unreadable(path, error);
+                let file = self.unit().sources.add(path, "").ok()?;
+                let mut loaded = self.parsed(file, module, parse);
+                loaded.mistakes.push(trouble);
+                let kept = self
+                    .programs
+                    .insert(path.to_owned(), Box::new(Some(loaded)));
+                kept.as_ref()
+            }
+        }
+    }
+
+    fn load(
+        &self,
+        path: &str,
+        module: Option<EcoString>,
+        parse: Parse,
+    ) -> Result<&Loaded, Box<Diagnostic>> {
+        if let Some(Some(known)) = self.programs.get(path) {
+            return Ok(known);
+        }
+        let read = self.unit().sources.load(self.world, path);
+        let file = read.map_err(|error| Box::new(self.unreadable(path, error)))?;
+        Ok(self.parse(path.to_owned(), file, module, parse))
+    }
+
+    fn unreadable(&self, path: &str, error: ReadError) -> Diagnostic {
+        self.unit().unreadable(path, error)
+    }
+
+    fn parse(
+        &self,
+        name: String,
+        file: FileId,
+        module: Option<EcoString>,
+        parse: Parse,
+    ) -> &Loaded {
+        let loaded = self.parsed(file, module, parse);
+        let kept = self.programs.insert(name, Box::new(Some(loaded)));
+        kept.as_ref().expect("it was put there")
+    }
+
+    fn parsed(&self, file: FileId, module: Option<EcoString>, parse: Parse) -> Loaded {
+        let mut unit = self.unit();
+        let before = unit.diagnostics.len();
+        let program = match parse {
+            Parse::Manifest => parser::parse(&mut unit, file),
+            Parse::Template => parser::parse_template(&mut unit, file),
+        };
+        let mistakes = unit.diagnostics.split_off(before);
+        Loaded {
+            program,
+            module,
+            mistakes,
+        }
+    }
+
+    /// A built-in type of resources: of the distribution, or of a module.
+    pub fn resource_type(&self, name: &str) -> Option<&ResourceType> {
+        if name.contains(':') {
+            return None;
+        }
+        if let Some(known) = resource_types::find(name) {
+            return Some(known);
+        }
+        if let Some(known) = self.resource_types.get(name) {
+            return known.as_ref();
+        }
+        let kind = self.layout.modulepath.iter().find_map(|root| {
+            let root = root.trim_end_matches('/');
+            self.world.list(root).iter().find_map(|module| {
+                let module = module.strip_suffix('/')?;
+                let path = format!("{root}/{module}/lib/puppet/type/{name}.rb");
+                let mut text = String::new();
+                self.world.read(&path, &mut text).ok()?;
+                Some(ResourceType::read(&text))
+            })
+        });
+        self.resource_types
+            .insert(name.to_owned(), Box::new(kind))
+            .as_ref()
+    }
+
+    /// The text at a place.
+    pub fn slice(&self, span: Span) -> String {
+        self.unit().sources.slice(span).to_owned()
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Parse {
+    Manifest,
+    Template,
+}

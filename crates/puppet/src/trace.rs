@@ -1,0 +1,299 @@
+//! Where values come from, recorded once while a catalog is made.
+//!
+//! An origin is 32 bits: the offset of what is written, or the number of a [`Node`] for what travelled or was
+//! computed. Conditions are a linked list that definitions point to. What did *not* happen is recorded too, as
+//! the code that was passed by: it is looked into only when somebody asks why.
+
+use ecow::EcoString;
+
+use crate::scope::ScopeId;
+use crate::syntax::{Block, Definition as Defined, Expression, Lambda, Parameter};
+use crate::value::Value;
+
+/// Where a value comes from: an offset in the sources for what is written, otherwise a node of the trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Origin(u32);
+
+const NODE: u32 = 1 << 31;
+
+impl Origin {
+    /// The origin of something written at an offset.
+    pub fn written(at: u32) -> Self {
+        debug_assert!(at & NODE == 0, "sources are smaller than 2 GiB");
+        Self(at)
+    }
+}
+
+/// An origin, unpacked.
+#[derive(Clone, Copy, Debug)]
+pub enum Source<'a, 't> {
+    /// Written at this offset.
+    Written(u32),
+    /// Travelled or computed.
+    Node(&'a Node<'t>),
+}
+
+/// How a value that was not written in its place came to be.
+#[derive(Clone, Debug)]
+pub enum Node<'t> {
+    /// It came in from outside of all texts, under this name.
+    Outside(EcoString),
+    /// It is what a variable was defined as. The look-up began in `scope`, after `passed` pieces of code had
+    /// been passed by.
+    Variable {
+        /// The definition that was found.
+        definition: DefinitionId,
+        /// Where the look-up began.
+        scope: ScopeId,
+        /// How much had not happened by then.
+        passed: u32,
+        /// The variable, as written.
+        at: &'t Expression,
+    },
+    /// It is `undef`, as nothing defines the variable.
+    Unknown {
+        /// Where the look-up began.
+        scope: ScopeId,
+        /// How much had not happened by then.
+        passed: u32,
+        /// The variable, as written.
+        at: &'t Expression,
+    },
+    /// It is an element of something.
+    Element {
+        /// The element itself; that of the container if it has no such element.
+        value: Origin,
+        /// What it is an element of.
+        container: Origin,
+        /// The key or the index.
+        key: Origin,
+        /// The access, as written.
+        at: &'t Expression,
+    },
+    /// It was computed.
+    Operation {
+        /// The operator or function, as written.
+        at: &'t Expression,
+        /// What it was computed from.
+        operands: Operands,
+    },
+    /// It was the outcome of code that ran under conditions.
+    Outcome {
+        /// The value.
+        value: Origin,
+        /// The conditions.
+        control: ControlId,
+    },
+}
+
+/// What an operation was computed from: see [`Trace::operands`].
+#[derive(Clone, Copy, Debug)]
+pub struct Operands {
+    start: u32,
+    len: u32,
+}
+
+/// A definition of a variable, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DefinitionId(u32);
+
+/// A variable's value, and how it got it.
+#[derive(Clone, Debug)]
+pub struct Definition<'t> {
+    /// The value.
+    pub value: Value,
+    /// Under which conditions it was defined.
+    pub control: ControlId,
+    /// How.
+    pub how: How<'t>,
+}
+
+/// How a variable was defined.
+#[derive(Clone, Copy, Debug)]
+pub enum How<'t> {
+    /// `$a = …`
+    Assigned(&'t Expression),
+    /// Given to a parameter.
+    Given(&'t Parameter),
+    /// The default of a parameter.
+    Default(&'t Parameter),
+    /// Found in the data for a parameter.
+    Data(&'t Parameter),
+    /// By the language: `$title`, `$facts`.
+    Language,
+}
+
+/// Conditions, by the number of the innermost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ControlId(u32);
+
+impl ControlId {
+    /// No condition at all.
+    pub const NONE: ControlId = ControlId(0);
+}
+
+/// A condition, and those around it.
+#[derive(Clone, Debug)]
+pub struct Control<'t> {
+    /// The conditions around it.
+    pub around: ControlId,
+    /// What code ran because of.
+    pub cause: Cause<'t>,
+}
+
+/// What code ran because of.
+#[derive(Clone, Debug)]
+pub enum Cause<'t> {
+    /// Nothing: the top.
+    Always,
+    /// A test came out as it did.
+    Test {
+        /// What was tested.
+        outcome: Origin,
+        /// The conditional.
+        at: &'t Expression,
+    },
+    /// There was something to go through.
+    Element {
+        /// What was gone through.
+        of: Origin,
+        /// The call.
+        at: &'t Expression,
+    },
+    /// A function was called.
+    Called(&'t Expression),
+    /// A resource of a defined type, or a class, was declared.
+    Declared(ResourceId),
+    /// The node has that name.
+    Node(&'t Defined),
+}
+
+/// A resource, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ResourceId(u32);
+
+impl ResourceId {
+    /// The resource with that number.
+    pub fn from_index(index: usize) -> Self {
+        Self(index as u32)
+    }
+
+    /// A small number, for tables indexed by resource.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Code that did not run, or could have run more often.
+#[derive(Clone, Debug)]
+pub struct Passed<'t> {
+    /// What decided that.
+    pub outcome: Origin,
+    /// Under which conditions it was decided.
+    pub control: ControlId,
+    /// In which scope the code would have run.
+    pub scope: ScopeId,
+    /// The code.
+    pub code: Code<'t>,
+}
+
+/// A piece of code.
+#[derive(Clone, Copy, Debug)]
+pub enum Code<'t> {
+    /// A body.
+    Block(&'t Block),
+    /// An expression.
+    Expression(&'t Expression),
+    /// A lambda, which would run once more with another element.
+    Lambda(&'t Lambda),
+}
+
+/// The record of one compilation: arenas that only grow.
+#[derive(Debug)]
+pub struct Trace<'t> {
+    nodes: Vec<Node<'t>>,
+    operands: Vec<Origin>,
+    definitions: Vec<Definition<'t>>,
+    controls: Vec<Control<'t>>,
+    passed: Vec<Passed<'t>>,
+}
+
+impl Default for Trace<'_> {
+    fn default() -> Self {
+        let around = ControlId::NONE;
+        let cause = Cause::Always;
+        Self {
+            nodes: Vec::new(),
+            operands: Vec::new(),
+            definitions: Vec::new(),
+            controls: vec![Control { around, cause }],
+            passed: Vec::new(),
+        }
+    }
+}
+
+impl<'t> Trace<'t> {
+    /// Unpacks an origin.
+    pub fn source(&self, origin: Origin) -> Source<'_, 't> {
+        match origin.0 & NODE {
+            0 => Source::Written(origin.0),
+            _ => Source::Node(&self.nodes[(origin.0 & !NODE) as usize]),
+        }
+    }
+
+    /// What an operation was computed from.
+    pub fn operands(&self, operands: Operands) -> &[Origin] {
+        &self.operands[operands.start as usize..][..operands.len as usize]
+    }
+
+    /// A definition.
+    pub fn definition(&self, id: DefinitionId) -> &Definition<'t> {
+        &self.definitions[id.0 as usize]
+    }
+
+    /// A condition.
+    pub fn control(&self, id: ControlId) -> &Control<'t> {
+        &self.controls[id.0 as usize]
+    }
+
+    /// The code that was passed by so far.
+    pub fn passed(&self) -> &[Passed<'t>] {
+        &self.passed
+    }
+
+    /// Takes note of how a value came to be.
+    pub fn add(&mut self, node: Node<'t>) -> Origin {
+        self.nodes.push(node);
+        Origin((self.nodes.len() - 1) as u32 | NODE)
+    }
+
+    /// Takes note of a computation.
+    pub fn operation(
+        &mut self,
+        at: &'t Expression,
+        operands: impl IntoIterator<Item = Origin>,
+    ) -> Origin {
+        let start = self.operands.len() as u32;
+        self.operands.extend(operands);
+        let len = self.operands.len() as u32 - start;
+        let operands = Operands { start, len };
+        self.add(Node::Operation { at, operands })
+    }
+
+    /// Takes note of a definition.
+    pub fn define(&mut self, definition: Definition<'t>) -> DefinitionId {
+        self.definitions.push(definition);
+        DefinitionId(self.definitions.len() as u32 - 1)
+    }
+
+    /// Takes note of a condition.
+    pub fn under(&mut self, around: ControlId, cause: Cause<'t>) -> ControlId {
+        self.controls.push(Control { around, cause });
+        ControlId(self.controls.len() as u32 - 1)
+    }
+
+    /// Takes note of code that did not run.
+    pub fn pass(&mut self, passed: Passed<'t>) {
+        self.passed.push(passed);
+    }
+}

@@ -1,0 +1,167 @@
+//! Addresses of things, and what can be asked of their parts.
+
+use std::fmt;
+
+use ecow::EcoString;
+
+use crate::compare;
+use crate::trace::Origin;
+use crate::value::{Datum, Hash, Value};
+
+/// An address.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Uri {
+    /// What stands before the first colon.
+    pub scheme: Option<EcoString>,
+    /// Who asks.
+    pub userinfo: Option<EcoString>,
+    /// Whom.
+    pub host: Option<EcoString>,
+    /// Behind which number.
+    pub port: Option<u16>,
+    /// What is asked for.
+    pub path: Option<EcoString>,
+    /// What stands behind `?`.
+    pub query: Option<EcoString>,
+    /// What stands behind `#`.
+    pub fragment: Option<EcoString>,
+    /// All behind the scheme, if it has no parts.
+    pub opaque: Option<EcoString>,
+}
+
+impl Uri {
+    /// Reads an address. The trouble with it is told in words.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        Err(format!("bad URI(is not URI?): {text:?}"))
+    }
+
+    /// Whether a key names a part of an address.
+    pub(super) fn is_part(name: &Datum) -> bool {
+        let names = [
+            "scheme", "userinfo", "host", "port", "path", "query", "fragment", "opaque",
+        ];
+        matches!(name, Datum::Text(name) if names.contains(&name.as_str()))
+    }
+
+    /// The parts that are there, as a type asks for them; nothing if there are none.
+    pub(super) fn parts(&self) -> Option<Hash> {
+        let lower = |text: &Option<EcoString>| text.as_ref().map(|text| text.to_lowercase());
+        let usual = match self.scheme.as_deref() {
+            Some("http") => Some(80),
+            Some("https") => Some(443),
+            _ => None,
+        };
+        let filled = |text: EcoString| (!text.is_empty()).then_some(text);
+        let port = self.port.filter(|port| Some(*port) != usual);
+        let parts = [
+            ("scheme", lower(&self.scheme)),
+            ("userinfo", self.userinfo.clone()),
+            ("host", lower(&self.host).and_then(filled)),
+            ("port", port.map(|port| ecow::eco_format!("{port}"))),
+            ("path", self.path.clone().and_then(filled)),
+            ("query", self.query.clone()),
+            ("fragment", self.fragment.clone()),
+            ("opaque", self.opaque.clone()),
+        ];
+        // Parts of a type are compared and shown, never asked where they come from.
+        let nowhere = Origin::written(0);
+        let hash: Hash = parts
+            .into_iter()
+            .filter_map(|(name, part)| {
+                let part = part?;
+                Some((Value::new(name, nowhere), Value::new(part, nowhere)))
+            })
+            .collect();
+        (!hash.is_empty()).then_some(hash)
+    }
+
+    /// A part by its name.
+    pub fn part(&self, name: &str) -> Datum {
+        let text = match name {
+            "scheme" => &self.scheme,
+            "userinfo" => &self.userinfo,
+            "host" => &self.host,
+            "port" => {
+                return self
+                    .port
+                    .map_or(Datum::Undef, |port| i64::from(port).into());
+            }
+            "path" => &self.path,
+            "query" => &self.query,
+            "fragment" => &self.fragment,
+            "opaque" => &self.opaque,
+            _ => return Datum::Undef,
+        };
+        text.clone().map_or(Datum::Undef, Datum::Text)
+    }
+
+    /// Whether all its parts match what is asked of them.
+    pub(super) fn matches(&self, parts: &Hash) -> bool {
+        parts.iter().all(|(name, entry)| match name {
+            Datum::Text(name) => compare::matches(&self.part(name), &entry.value.datum),
+            _ => false,
+        })
+    }
+}
+
+/// Whether whatever has some parts matches what is asked of them.
+pub(super) fn parts_cover(wanted: &Hash, given: Option<&Hash>) -> bool {
+    wanted.iter().all(|(name, entry)| {
+        let Some(given) = given.and_then(|given| given.get(name)) else {
+            return false;
+        };
+        let narrower = match (&entry.value.datum, &given.datum) {
+            (Datum::Type(wanted), Datum::Type(given)) => wanted.assignable(given),
+            _ => false,
+        };
+        narrower || compare::matches(&given.datum, &entry.value.datum)
+    })
+}
+
+impl fmt::Display for Uri {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(scheme) = &self.scheme {
+            write!(f, "{scheme}:")?;
+        }
+        if let Some(opaque) = &self.opaque {
+            f.write_str(opaque)?;
+        } else {
+            if self.host.is_some() || matches!(self.scheme.as_deref(), Some("file" | "postgres")) {
+                f.write_str("//")?;
+            }
+            if let Some(userinfo) = &self.userinfo {
+                write!(f, "{userinfo}@")?;
+            }
+            if let Some(host) = &self.host {
+                f.write_str(host)?;
+            }
+            if let Some(port) = self.port
+                && Some(port) != usual_port(self.scheme.as_deref())
+            {
+                write!(f, ":{port}")?;
+            }
+            if let Some(path) = &self.path {
+                f.write_str(path)?;
+            }
+            if let Some(query) = &self.query {
+                write!(f, "?{query}")?;
+            }
+        }
+        match &self.fragment {
+            Some(fragment) => write!(f, "#{fragment}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The port that need not be said.
+fn usual_port(scheme: Option<&str>) -> Option<u16> {
+    Some(match scheme? {
+        "http" | "ws" => 80,
+        "https" | "wss" => 443,
+        "ftp" => 21,
+        "ldap" => 389,
+        "ldaps" => 636,
+        _ => return None,
+    })
+}
