@@ -31,6 +31,7 @@ fn what_changes_was_announced() {
         let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let mut own = Tally::default();
             check(&texts, &mut own);
+            check_together(&texts, seed, &mut own);
             own
         }));
         match checked {
@@ -73,6 +74,8 @@ struct Tally {
     programs: usize,
     mutations: usize,
     without_result: usize,
+    /// Mutations of several literals at once.
+    together: usize,
     expressions: usize,
     listed: BTreeMap<Construct, Counted>,
 }
@@ -124,6 +127,7 @@ impl Tally {
         self.programs += other.programs;
         self.mutations += other.mutations;
         self.without_result += other.without_result;
+        self.together += other.together;
         self.expressions += other.expressions;
         for (construct, counted) in other.listed {
             self.listed.entry(construct).or_default().add(counted);
@@ -140,8 +144,8 @@ impl Tally {
 
     fn print(&self) {
         println!(
-            "{} programs, {} mutations, {} of them without result; {} expressions",
-            self.programs, self.mutations, self.without_result, self.expressions
+            "{} programs, {} mutations, {} of them without result; {} of several literals; {} expressions",
+            self.programs, self.mutations, self.without_result, self.together, self.expressions
         );
         println!("                 precision  listed  changed  unknown  at worst");
         let named = self.listed.iter();
@@ -285,6 +289,56 @@ fn check(texts: &Texts, tally: &mut Tally) {
         }
     }
 }
+
+/// What a value does not list does not change it, also if several of them change at once.
+fn check_together(texts: &Texts, seed: u64, tally: &mut Tally) {
+    let mut original = compiled(texts);
+    if !original.is_good() {
+        return;
+    }
+    let mut random = Random::new(seed);
+    let before = leaves(&original);
+    let paths: Vec<&Vec<Segment>> = before.keys().collect();
+    let spans: Vec<Span> = literals(&original).iter().map(|one| one.span).collect();
+    let all: Vec<String> = spans.iter().map(|&span| slice(&original, span)).collect();
+    for _ in 0..TOGETHER.min(3 * paths.len()) {
+        let path = *random.pick(&paths);
+        let explanation = original.explain(&Path(path.clone()));
+        let explanation = explanation.expect("every value can be explained");
+        let is_free = |&number: &usize| role(&explanation, spans[number]).is_none();
+        let free: Vec<usize> = (0..all.len()).filter(is_free).collect();
+        if free.is_empty() {
+            continue;
+        }
+        let count = 2 + random.below(3);
+        let picked: BTreeSet<usize> = (0..count).map(|_| *random.pick(&free)).collect();
+        let mut mutated = texts.clone();
+        let mut replacements_made = Vec::new();
+        // From the back, so that what is before stays where it is.
+        let mut picked: Vec<usize> = picked.into_iter().collect();
+        picked.sort_by_key(|&number| std::cmp::Reverse(spans[number].start));
+        for number in picked {
+            let others = replacements(&all, number);
+            let is_like = |one: &&String| type_of(one) == type_of(&all[number]);
+            let others: Vec<&String> = others.iter().filter(is_like).collect();
+            let other = *random.pick(&others);
+            mutated = replaced(&mutated, &original, spans[number], other);
+            replacements_made.push(format!("{other} for {}", placed(&original, spans[number])));
+        }
+        let after = compiled(&mutated);
+        if after.is_good() {
+            tally.together += 1;
+            assert_eq!(
+                before.get(path),
+                leaves(&after).get(path),
+                "{path:?} changed by {replacements_made:?}"
+            );
+        }
+    }
+}
+
+/// How many times several literals are changed at once, for each program.
+const TOGETHER: usize = 60;
 
 /// A value that appears is announced by what it appears in: a block depends on what decides its names.
 fn is_announced_around(original: &mut Compiled<'_>, path: &[Segment], span: Span) -> bool {
