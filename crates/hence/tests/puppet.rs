@@ -59,8 +59,14 @@ fn difference(theirs: &Value, ours: &Ours, messages: &[(regex::Regex, String)]) 
                 )),
             }
         }
-        (Some(_), None) => Some(format!("only the real compiler has a catalog; we say {}", ours.said)),
-        (None, Some(_)) => Some(format!("only we have a catalog; the real compiler says {}", theirs["error"])),
+        (Some(_), None) => Some(format!(
+            "only the real compiler has a catalog; we say {}",
+            ours.said
+        )),
+        (None, Some(_)) => Some(format!(
+            "only we have a catalog; the real compiler says {}",
+            theirs["error"]
+        )),
     }
 }
 
@@ -70,7 +76,9 @@ fn first_difference(path: &str, theirs: &Value, ours: &Value) -> Option<String> 
             let order: Vec<&String> = a.keys().filter(|key| b.contains_key(*key)).collect();
             let ours: Vec<&String> = b.keys().filter(|key| a.contains_key(*key)).collect();
             if order != ours {
-                return Some(format!("{path} has {order:?} in the real catalog, and {ours:?} in ours"));
+                return Some(format!(
+                    "{path} has {order:?} in the real catalog, and {ours:?} in ours"
+                ));
             }
             let further = b.keys().filter(|key| !a.contains_key(*key));
             a.keys().chain(further).find_map(|key| {
@@ -88,7 +96,9 @@ fn first_difference(path: &str, theirs: &Value, ours: &Value) -> Option<String> 
             })
         }
         (a, b) if a == b => None,
-        (a, b) => Some(format!("{path} is {a} in the real catalog, and {b} in ours")),
+        (a, b) => Some(format!(
+            "{path} is {a} in the real catalog, and {b} in ours"
+        )),
     }
 }
 
@@ -136,7 +146,9 @@ struct Surroundings {
 impl Surroundings {
     fn of(case: &Path) -> Self {
         let text = fs::read_to_string(case).unwrap_or_default();
-        let options = text.lines().find_map(|line| line.strip_prefix("# options: "));
+        let options = text
+            .lines()
+            .find_map(|line| line.strip_prefix("# options: "));
         let options: Vec<&str> = options.unwrap_or("").split(' ').collect();
         let node = options.iter().position(|option| *option == "--node");
         let beside = |name: &str| {
@@ -144,7 +156,9 @@ impl Surroundings {
             path.exists().then_some(path)
         };
         Self {
-            node: node.map_or("web1.example.org", |at| options[at + 1]).to_owned(),
+            node: node
+                .map_or("web1.example.org", |at| options[at + 1])
+                .to_owned(),
             strict: options.contains(&"--strict"),
             modules: beside("modules"),
             hiera: beside("hiera.yaml"),
@@ -233,7 +247,9 @@ impl Ours {
             }
         }
         let (data, said) = run(folder, &words);
-        let lines = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let lines = said
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let errors = lines.filter(|line| line["severity"] == "error");
         let codes = errors.filter_map(|line| Some(line["code"].as_str()?.to_owned()));
         Self {
@@ -278,7 +294,9 @@ impl Write for Writer {
 #[test]
 fn the_table_of_messages_is_sorted() {
     let lines = include_str!("puppet/messages.txt").lines();
-    let rows: Vec<&str> = lines.filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    let rows: Vec<&str> = lines
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .collect();
     let mut sorted: BTreeMap<&str, usize> = BTreeMap::new();
     for row in &rows {
         *sorted.entry(row).or_default() += 1;
