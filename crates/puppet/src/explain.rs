@@ -323,7 +323,9 @@ impl<'t> Teller<'_, 't> {
                 Source::Node(Node::Variable { definition, .. }) => {
                     origin = self.evaluator.trace.definition(*definition).value.origin;
                 }
-                Source::Node(Node::Outcome { value, .. }) => origin = *value,
+                Source::Node(Node::Outcome { value, .. } | Node::Chosen { value, .. }) => {
+                    origin = *value;
+                }
                 Source::Node(Node::Element { operands, .. }) => {
                     let [element, container, _] = self.evaluator.trace.operands(*operands) else {
                         return None;
@@ -366,7 +368,9 @@ impl<'t> Teller<'_, 't> {
                 Source::Node(Node::Variable { definition, .. }) => {
                     origin = self.evaluator.trace.definition(*definition).value.origin;
                 }
-                Source::Node(Node::Outcome { value, .. }) => origin = *value,
+                Source::Node(Node::Outcome { value, .. } | Node::Chosen { value, .. }) => {
+                    origin = *value;
+                }
                 Source::Node(Node::Element { operands, .. }) => {
                     let parts = self.evaluator.trace.operands(*operands);
                     match parts {
@@ -466,6 +470,11 @@ impl<'t> Teller<'_, 't> {
                     control: under,
                 }) => {
                     control.push(*under);
+                    origin = *value;
+                }
+                Source::Node(Node::Chosen { value, at, .. }) => {
+                    let words = format!("handed on by `{}`", operator(at));
+                    steps.push(told(words.into(), at.span, ""));
                     origin = *value;
                 }
                 Source::Node(Node::Element { at, operands }) => {
@@ -762,7 +771,9 @@ impl<'t> Evaluator<'t> {
                 Source::Node(Node::Variable { definition, .. }) => {
                     origin = self.trace.definition(*definition).value.origin;
                 }
-                Source::Node(Node::Outcome { value, .. }) => origin = *value,
+                Source::Node(Node::Outcome { value, .. } | Node::Chosen { value, .. }) => {
+                    origin = *value;
+                }
                 Source::Node(Node::Operation { at, .. }) => {
                     return Some((at.span, "this comes to `undef`".to_owned()));
                 }

@@ -244,6 +244,14 @@ impl<'e, 't> Reasons<'e, 't> {
                 self.push(Task::Origin(value, extent), role);
                 self.conditions.push(Task::Control(control));
             }
+            Node::Chosen {
+                value, operands, ..
+            } => {
+                self.push(Task::Origin(value, extent), role);
+                let operands = self.evaluator.trace.operands(operands).to_vec();
+                let role = condition_of(role);
+                operands.iter().for_each(|operand| self.value(operand, role));
+            }
             Node::Present(id) => self.conditions.push(Task::Existence(id)),
             Node::Absent { passed, type_name } => {
                 let effect = match type_name == "class" {

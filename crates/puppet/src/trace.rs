@@ -79,6 +79,15 @@ pub enum Node<'t> {
         /// What it was computed from.
         operands: Operands,
     },
+    /// A function chose it among values, or handed it on.
+    Chosen {
+        /// The value.
+        value: Origin,
+        /// The function, as written.
+        at: &'t Expression,
+        /// What it looked at: the value and those before it.
+        operands: Operands,
+    },
     /// It was the outcome of code that ran under conditions.
     Outcome {
         /// The value.
@@ -287,6 +296,21 @@ impl<'t> Trace<'t> {
     ) -> Origin {
         let operands = self.keep(operands);
         self.add(Node::Operation { at, operands })
+    }
+
+    /// Takes note of a choice among values.
+    pub fn choice<V: Into<Value>>(
+        &mut self,
+        at: &'t Expression,
+        value: Origin,
+        operands: impl IntoIterator<Item = V>,
+    ) -> Origin {
+        let operands = self.keep(operands);
+        self.add(Node::Chosen {
+            value,
+            at,
+            operands,
+        })
     }
 
     /// Takes note that a value is an element of another.

@@ -19,6 +19,9 @@ use crate::{Exit, Stop};
 /// There is no value at a path.
 pub const NO_SUCH_PATH: Code = Code::new("why.no-such-path");
 
+/// The operator of a text with values in it.
+const INTERPOLATION: &str = "\"…\"";
+
 /// What is shown of a secret.
 const SECRET: &str = "‹secret›";
 
@@ -361,6 +364,7 @@ impl Answer<'_> {
             .collect();
         match (operator, operands.as_slice()) {
             ("[ ]", elements) => format!("[{}]", elements.join(", ")),
+            (INTERPOLATION, _) => self.interpolated(expression),
             ("!", [operand]) => format!("!{operand}"),
             // If none of the conditions holds, there is no value behind them.
             ("IF" | "SWITCH", [.., condition, value])
@@ -373,6 +377,24 @@ impl Answer<'_> {
             }
             (operator, operands) => operands.join(&format!(" {operator} ")),
         }
+    }
+
+    /// `"port ${124 + 1}"`
+    fn interpolated(&self, expression: &Expression) -> String {
+        let mut text = String::from("\"");
+        for operand in &expression.operands {
+            match (&operand.operator, &operand.value) {
+                (None, Shown::Value(Value::Text(_))) => {
+                    let piece = self.value(&operand.value);
+                    text.push_str(piece.trim_matches('"'));
+                }
+                _ => {
+                    let _ = write!(text, "${{{}}}", self.expression(operand));
+                }
+            }
+        }
+        text.push('"');
+        text
     }
 
     fn dependency(&self) -> String {

@@ -316,8 +316,7 @@ impl<'t> Evaluator<'t> {
                 let Some(parent) = self.find_class(parent)? else {
                     return Err(self.unknown_class(parent, *parent_span));
                 };
-                let origin = Origin::written(parent_span.start);
-                self.ensure_class(&parent, origin, *parent_span)?;
+                self.ensure_class(&parent, Origin::NOWHERE, *parent_span)?;
             }
         }
         self.add_resource(resource)
