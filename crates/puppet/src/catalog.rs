@@ -95,7 +95,7 @@ fn send_sensitive(resource: &Resource<'_>, sink: &mut impl Sink) {
 }
 
 /// Attributes that are `undef` are not in the catalog.
-fn send_attributes(resource: &Resource<'_>, sink: &mut impl Sink) {
+pub(crate) fn send_attributes(resource: &Resource<'_>, sink: &mut impl Sink) {
     sink.event(Event::MapStart);
     for attribute in &resource.attributes {
         if !attribute.value.is_undef() {

@@ -2,7 +2,7 @@
 
 use hence_model::diagnostic::Diagnostic;
 use hence_model::facts::{self, Fact};
-use hence_model::source::Files;
+use hence_model::source::{Files, Span};
 use hence_model::value::Event;
 
 use crate::site::Site;
@@ -70,4 +70,31 @@ pub fn read(site: &Site<'_>, files: &dyn Files, name: &str) -> Result<Hash, Box<
 enum Open {
     List(Vec<Value>, Origin),
     Map(Hash, Option<Value>, Origin),
+}
+
+impl crate::evaluate::Evaluator<'_> {
+    /// The literal that begins at an offset of a file with facts or data.
+    pub(crate) fn data_literal(&self, at: u32) -> Option<Span> {
+        let unit = self.site.unit();
+        let text = unit.sources.text().get(at as usize..)?;
+        let length = match text.chars().next()? {
+            quote @ ('"' | '\'') => {
+                let mut escaped = false;
+                let end = text[1..].char_indices().find(|(_, character)| {
+                    let ends = *character == quote && !escaped;
+                    escaped = *character == '\\' && !escaped;
+                    ends
+                });
+                end.map_or(text.len(), |(at, _)| at + 2)
+            }
+            '{' | '[' => return None,
+            _ => {
+                let ends =
+                    |character: char| matches!(character, ',' | '}' | ']' | '\n' | '\r' | '#');
+                let whole = &text[..text.find(ends).unwrap_or(text.len())];
+                whole.trim_end().len()
+            }
+        };
+        Some(Span::new(at, at + length as u32))
+    }
 }

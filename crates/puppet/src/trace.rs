@@ -17,6 +17,9 @@ pub struct Origin(u32);
 const NODE: u32 = 1 << 31;
 
 impl Origin {
+    /// The origin of what comes from nowhere in particular.
+    pub const NOWHERE: Self = Self(NODE - 1);
+
     /// The origin of something written at an offset.
     pub fn written(at: u32) -> Self {
         debug_assert!(at & NODE == 0, "sources are smaller than 2 GiB");
@@ -27,6 +30,8 @@ impl Origin {
 /// An origin, unpacked.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a, 't> {
+    /// From nowhere in particular.
+    Nowhere,
     /// Written at this offset.
     Written(u32),
     /// Travelled or computed.
@@ -59,16 +64,13 @@ pub enum Node<'t> {
         /// The variable, as written.
         at: &'t Expression,
     },
-    /// It is an element of something.
+    /// It is an element of something: the element (`undef` if there is none), what it is an element of, and the
+    /// key or index.
     Element {
-        /// The element itself; that of the container if it has no such element.
-        value: Origin,
-        /// What it is an element of.
-        container: Origin,
-        /// The key or the index.
-        key: Origin,
         /// The access, as written.
         at: &'t Expression,
+        /// The three.
+        operands: Operands,
     },
     /// It was computed.
     Operation {
@@ -92,6 +94,15 @@ pub enum Node<'t> {
         value: Origin,
         /// The conditions.
         control: ControlId,
+    },
+    /// It is so because a resource or class is there.
+    Present(ResourceId),
+    /// It is so because a resource is not there, after `passed` pieces of code had been passed by.
+    Absent {
+        /// How much had not happened by then.
+        passed: u32,
+        /// The type of the resource, in lower case.
+        type_name: EcoString,
     },
 }
 
@@ -221,7 +232,7 @@ pub enum Code<'t> {
 #[derive(Debug)]
 pub struct Trace<'t> {
     nodes: Vec<Node<'t>>,
-    operands: Vec<Origin>,
+    operands: Vec<Value>,
     definitions: Vec<Definition<'t>>,
     controls: Vec<Control<'t>>,
     passed: Vec<Passed<'t>>,
@@ -245,13 +256,14 @@ impl<'t> Trace<'t> {
     /// Unpacks an origin.
     pub fn source(&self, origin: Origin) -> Source<'_, 't> {
         match origin.0 & NODE {
+            0 if origin == Origin::NOWHERE => Source::Nowhere,
             0 => Source::Written(origin.0),
             _ => Source::Node(&self.nodes[(origin.0 & !NODE) as usize]),
         }
     }
 
     /// What an operation was computed from.
-    pub fn operands(&self, operands: Operands) -> &[Origin] {
+    pub fn operands(&self, operands: Operands) -> &[Value] {
         &self.operands[operands.start as usize..][..operands.len as usize]
     }
 
@@ -277,21 +289,21 @@ impl<'t> Trace<'t> {
     }
 
     /// Takes note of a computation.
-    pub fn operation(
+    pub fn operation<V: Into<Value>>(
         &mut self,
         at: &'t Expression,
-        operands: impl IntoIterator<Item = Origin>,
+        operands: impl IntoIterator<Item = V>,
     ) -> Origin {
         let operands = self.keep(operands);
         self.add(Node::Operation { at, operands })
     }
 
     /// Takes note of a choice among values.
-    pub fn choice(
+    pub fn choice<V: Into<Value>>(
         &mut self,
         at: &'t Expression,
         value: Origin,
-        operands: impl IntoIterator<Item = Origin>,
+        operands: impl IntoIterator<Item = V>,
     ) -> Origin {
         let operands = self.keep(operands);
         self.add(Node::Chosen {
@@ -301,9 +313,15 @@ impl<'t> Trace<'t> {
         })
     }
 
-    fn keep(&mut self, operands: impl IntoIterator<Item = Origin>) -> Operands {
+    /// Takes note that a value is an element of another.
+    pub fn element(&mut self, at: &'t Expression, parts: [Value; 3]) -> Origin {
+        let operands = self.keep(parts);
+        self.add(Node::Element { at, operands })
+    }
+
+    fn keep<V: Into<Value>>(&mut self, values: impl IntoIterator<Item = V>) -> Operands {
         let start = self.operands.len() as u32;
-        self.operands.extend(operands);
+        self.operands.extend(values.into_iter().map(Into::into));
         let len = self.operands.len() as u32 - start;
         Operands { start, len }
     }

@@ -56,8 +56,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                     values.retain(|value| !value.is_undef());
                 }
                 values.push(reference);
-                let origins: Vec<_> = values.iter().map(|value| value.origin).collect();
-                let origin = evaluator.trace.operation(call.at, origins);
+                let origin = evaluator.trace.operation(call.at, values.clone());
                 let container = &evaluator.resources[id.index()];
                 let attribute = Attribute {
                     name: "require".into(),
@@ -129,10 +128,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
         about: "defined(Variant[String, Type] *$what) >> Boolean: whether a class, type, resource or `$variable` is there",
         run: |evaluator, call| {
             let mut found = false;
+            let mut seen: Vec<Value> = call.origins().collect();
             for argument in &call.arguments {
-                found |= defined(evaluator, &call, argument)?;
+                let is_defined = defined(evaluator, &call, argument)?;
+                seen.extend(evaluator.evidence(&argument.datum, is_defined));
+                found |= is_defined;
             }
-            let origin = evaluator.trace.operation(call.at, call.origins());
+            let origin = evaluator.trace.operation(call.at, seen);
             Ok(Value::new(found, origin))
         },
     },

@@ -69,7 +69,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 below,
                 seed.map_or(&Datum::Undef, |it| &it.datum),
             )?;
-            let operands: Vec<Origin> = call.origins().chain([fact]).collect();
+            let operands: Vec<Value> = call.origins().chain([fact.into()]).collect();
             let origin = evaluator.trace.operation(call.at, operands);
             Ok(Value::new(number, origin))
         },
@@ -106,7 +106,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 let at = fqdn_rand(&call, &name, below, &seed)?;
                 text.push(characters[usize::try_from(at).unwrap_or(0)]);
             }
-            let operands: Vec<Origin> = call.origins().chain([fact]).collect();
+            let operands: Vec<Value> = call.origins().chain([fact.into()]).collect();
             let origin = evaluator.trace.operation(call.at, operands);
             Ok(Value::new(text, origin))
         },
@@ -135,7 +135,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             };
             let mut random = Random::seeded(&Md5::digest(seed));
             let offset = random.below(length as u64) as usize;
-            let operands: Vec<Origin> = call.origins().chain([fact]).collect();
+            let operands: Vec<Value> = call.origins().chain([fact.into()]).collect();
             let origin = evaluator.trace.operation(call.at, operands);
             Ok(match &call.arguments[0].datum {
                 Datum::Array(array) => {

@@ -124,7 +124,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let is_os =
                 matches!(&name, Some(Value { datum: Datum::Text(name), .. }) if *name == os);
             let mut operands: Vec<_> = call.origins().collect();
-            operands.extend([&name, &release].into_iter().flatten().map(|it| it.origin));
+            operands.extend([&name, &release].into_iter().flatten().cloned());
             let result = match (is_os, release.map(|release| release.datum)) {
                 (false, _) => false,
                 (true, Some(Datum::Text(release))) => {

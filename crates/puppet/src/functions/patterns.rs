@@ -257,7 +257,7 @@ fn regsubst<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome 
                 };
                 let text = replace(text)?;
                 let others = call.origins().skip(1);
-                let operands: Vec<_> = std::iter::once(value.origin).chain(others).collect();
+                let operands: Vec<_> = std::iter::once(value.clone()).chain(others).collect();
                 let origin = evaluator.trace.operation(call.at, operands);
                 texts.push(Value::new(text, origin));
             }
