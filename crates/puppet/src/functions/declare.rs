@@ -202,7 +202,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             };
             let attributes = attributes_argument(evaluator, &call, 1)?;
             let found = is_there(evaluator, &type_name, &title, &attributes);
-            Ok(call.result_of_all(evaluator, found))
+            Ok(call.result(evaluator, found))
         },
     ),
 ];

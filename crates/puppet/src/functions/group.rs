@@ -42,9 +42,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
         run: |evaluator, call| {
             let elements = collection(evaluator, &call)?;
             let (mut held, mut others) = (Vec::new(), Vec::new());
-            let mut decided = vec![elements.origin];
+            let mut decided: Vec<Value> = call.origins().collect();
             elements.each(evaluator, &call, &mut |_, number, result| {
-                decided.push(result.origin);
+                decided.push(result.clone());
                 let value = elements.values[number].clone();
                 match result.datum.is_true() {
                     true => held.push(value),
@@ -159,7 +159,7 @@ fn index<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
     }
     let is_hash = matches!(all.datum, Datum::Hash(_));
     let elements = Elements::of(evaluator, &call)?;
-    let mut decided: Vec<_> = call.origins().collect();
+    let mut decided: Vec<Value> = call.origins().collect();
     let mut found = None;
     match call.lambda {
         None => {
@@ -179,7 +179,7 @@ fn index<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
                 false => elements.clone(),
             };
             elements.each(evaluator, &call, &mut |_, number, result| {
-                decided.push(result.origin);
+                decided.push(result.clone());
                 match result.datum.is_true() {
                     true => {
                         found = Some(number);

@@ -204,7 +204,7 @@ impl Elements {
         let values = match &all.datum {
             Datum::Array(array) => array.as_slice().to_vec(),
             Datum::Hash(hash) => pairs(hash, origin),
-            Datum::Integer(count) => numbers(0..*count)?,
+            Datum::Integer(count) if *count >= 0 => numbers(0..*count)?,
             Datum::Text(text) => {
                 let mut buffer = [0; 4];
                 text.chars()

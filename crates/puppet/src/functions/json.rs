@@ -180,19 +180,19 @@ fn write_json(
         Datum::Integer(_) | Datum::Float(_) => out.push_str(&ruby::text(datum)),
         Datum::Array(array) => {
             out.push('[');
+            out.push_str(&style.array_end);
             for (number, value) in array.iter().enumerate() {
                 if number > 0 {
                     out.push(',');
+                    out.push_str(&style.array_end);
                 }
-                out.push_str(&style.array_end);
                 indent(out, style, level + 1);
                 write_json(out, &value.datum, style, level + 1)?;
             }
-            if !array.is_empty() {
-                out.push_str(&style.array_end);
-                if !style.array_end.is_empty() {
-                    indent(out, style, level);
-                }
+            // An empty array has two ends of lines in it, an empty hash one: so does the real one.
+            out.push_str(&style.array_end);
+            if !style.array_end.is_empty() {
+                indent(out, style, level);
             }
             out.push(']');
         }
@@ -210,11 +210,9 @@ fn write_json(
                 out.push_str(&style.space);
                 write_json(out, &entry.value.datum, style, level + 1)?;
             }
-            if !hash.is_empty() {
-                out.push_str(&style.object_end);
-                if !style.object_end.is_empty() {
-                    indent(out, style, level);
-                }
+            out.push_str(&style.object_end);
+            if !style.object_end.is_empty() {
+                indent(out, style, level);
             }
             out.push('}');
         }

@@ -5,7 +5,6 @@ use std::cmp::Ordering;
 use super::arrays::compared;
 use super::{ANY, Function, Takes, plain, ruby};
 use crate::evaluate::{Evaluator, Invocation, Outcome};
-use crate::trace::Origin;
 use crate::value::{Datum, Value};
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -103,7 +102,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 });
             }
             numbers.sort_unstable();
-            Ok(call.result_of_all(evaluator, numbers[1]))
+            Ok(call.result(evaluator, numbers[1]))
         },
     ),
     plain(
@@ -186,15 +185,15 @@ const TOO_LARGE: &str = "the result is no whole number of 64 bits";
 
 fn is_digits(text: &str) -> bool {
     let is_number = |line: &str| !line.is_empty() && line.bytes().all(|it| it.is_ascii_digit());
-    text.lines().any(is_number)
+    text.split_terminator('\n').any(is_number)
 }
 
 /// The number that a line of a text is, written with digits and at most one point.
 fn decimal(text: &str) -> Option<Datum> {
     let digits = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
     let line = |line: &str| line.strip_prefix('-').unwrap_or(line).to_owned();
-    let mut lines = text.lines().map(line);
-    if text.lines().map(line).any(|line| {
+    let mut lines = text.split_terminator('\n').map(line);
+    if text.split_terminator('\n').map(line).any(|line| {
         let parts = line.split_once('.');
         parts.is_some_and(|(whole, fraction)| digits(whole) && digits(fraction))
     }) {
@@ -247,11 +246,14 @@ fn extreme<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>, wanted: Orde
         ] => array.as_slice().to_vec(),
         several => several.to_vec(),
     };
-    let mut decided: Vec<Origin> = call.origins().collect();
+    let mut decided: Vec<Value> = call.origins().collect();
     if let Some(lambda) = call.lambda {
         let origin = evaluator.trace.operation(call.at, call.origins());
         evaluator.pass(origin, crate::trace::Code::Lambda(lambda));
     }
+    let are_numbers = values
+        .iter()
+        .all(|value| matches!(value.datum, Datum::Integer(_) | Datum::Float(_)));
     let mut values = values.into_iter();
     let Some(mut best) = values.next() else {
         if call.lambda.is_some() {
@@ -262,9 +264,13 @@ fn extreme<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>, wanted: Orde
     for value in values {
         let ordering = match call.lambda {
             Some(_) => compared(evaluator, &call, &mut decided, &value, &best)?,
+            None if are_numbers => {
+                let ordering = ruby::compare(&value.datum, &best.datum);
+                ordering.unwrap_or(Ordering::Equal)
+            }
             None => loosely(&value.datum, &best.datum),
         };
-        decided.push(value.origin);
+        decided.push(value.clone());
         if ordering == wanted {
             best = value;
         }
@@ -275,11 +281,6 @@ fn extreme<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>, wanted: Orde
 
 /// How two values compare: as numbers if they look like some, otherwise as texts.
 fn loosely(one: &Datum, another: &Datum) -> Ordering {
-    if let (Datum::Integer(_) | Datum::Float(_), Datum::Integer(_) | Datum::Float(_)) =
-        (one, another)
-    {
-        return ruby::compare(one, another).unwrap_or(Ordering::Equal);
-    }
     let (one, another) = (ruby::text(one), ruby::text(another));
     if looks_like_number(&one) && looks_like_number(&another) {
         let (one, another) = (ruby::leading_float(&one), ruby::leading_float(&another));

@@ -162,7 +162,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 Datum::Array(array) => {
                     let escaped = array.iter().map(|value| match &value.datum {
                         Datum::Text(text) => {
-                            let origin = evaluator.trace.operation(call.at, [value.origin]);
+                            let origin = evaluator.trace.operation(call.at, [value.clone()]);
                             Value::new(uri_escaped(text), origin)
                         }
                         _ => value.clone(),

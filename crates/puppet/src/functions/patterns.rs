@@ -81,7 +81,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 Datum::Array(array) => {
                     let escaped = array.iter().map(|value| match &value.datum {
                         Datum::Text(text) => {
-                            let origin = evaluator.trace.operation(call.at, [value.origin]);
+                            let origin = evaluator.trace.operation(call.at, [value.clone()]);
                             Value::new(escaped(text), origin)
                         }
                         _ => value.clone(),
@@ -205,10 +205,10 @@ fn regsubst<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome 
     };
     let allowed = if written { "GEIM" } else { "G" };
     let known = flags
-        .lines()
+        .split_terminator('\n')
         .any(|line| line.chars().all(|flag| allowed.contains(flag)))
         || flags.is_empty();
-    if !known || !written && flags.lines().all(|line| line.len() > 1) {
+    if !known || !written && flags.split_terminator('\n').any(|line| line.len() > 1) {
         let message = match written {
             true => "the flags are G, E, I and M",
             false => "the only flag is G; others stand in the regular expression itself",
@@ -431,6 +431,14 @@ fn among<'t>(
 ) -> Outcome {
     let call = call.older();
     let pattern = compiled(&call, 1, call.text(evaluator, 1)?, "")?;
+    if let Datum::Hash(hash) = &call.arguments[0].datum {
+        // An entry is a key and a value, which is nothing that matches.
+        let datum = match stays(false, false) {
+            true => Datum::Hash(hash.clone()),
+            false => Datum::Array(Array::default()),
+        };
+        return Ok(call.result(evaluator, datum));
+    }
     let array = call.array(evaluator, 0)?;
     let kept = array.iter().filter(|value| match &value.datum {
         Datum::Text(text) => stays(pattern.is_match(text), true),
@@ -443,11 +451,15 @@ fn among<'t>(
 fn delete_regex<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
     let call = call.older();
     let patterns = match &call.arguments[1].datum {
-        Datum::Array(patterns) => patterns.as_slice(),
-        _ => std::slice::from_ref(&call.arguments[1]),
+        Datum::Array(patterns) => patterns.as_slice().to_vec(),
+        Datum::Hash(hash) => crate::evaluate::pairs(hash, call.arguments[1].origin),
+        _ => vec![call.arguments[1].clone()],
     };
+    if patterns.is_empty() {
+        return Ok(call.arguments[0].clone());
+    }
     let mut compiled_patterns = Vec::with_capacity(patterns.len());
-    for pattern in patterns {
+    for pattern in &patterns {
         let source = format!("\\b{}\\b", ruby::text(&pattern.datum));
         compiled_patterns.push(compiled(&call, 1, &source, "")?);
     }

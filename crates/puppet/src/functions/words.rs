@@ -5,6 +5,7 @@ use ecow::EcoString;
 use super::arguments::LONGEST_TEXT;
 use super::{ANY, Function, plain, ruby};
 use crate::evaluate::{Evaluator, Invocation, Outcome};
+use crate::types::Type;
 use crate::value::{Array, Datum, Hash, Value};
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -241,12 +242,17 @@ fn of_elements<'t>(
         _ => {}
     }
     let array = call.array(evaluator, 0)?.clone();
+    // Mixed elements may have no type in common but `Scalar`, which is then refused as in the real one.
+    let element = Type::variant([Type::STRING, Type::Numeric]);
+    if !Type::Iterable(Some(element.into())).instance(&call.arguments[0].datum) {
+        return call.unexpected(evaluator, 0, "an array of texts or numbers");
+    }
     let mut changed = Vec::with_capacity(array.len());
     for value in array.iter() {
         match &value.datum {
             Datum::Integer(_) | Datum::Float(_) => changed.push(value.clone()),
             Datum::Text(text) => {
-                let origin = evaluator.trace.operation(call.at, [value.origin]);
+                let origin = evaluator.trace.operation(call.at, [value.clone()]);
                 changed.push(Value::new(change(text), origin));
             }
             _ => return call.unexpected(evaluator, 0, "an array of texts and numbers"),
@@ -270,7 +276,7 @@ fn older_map<'t>(
         Datum::Array(array) => {
             let changed = array.iter().map(|value| match &value.datum {
                 Datum::Text(text) => {
-                    let origin = evaluator.trace.operation(call.at, [value.origin]);
+                    let origin = evaluator.trace.operation(call.at, [value.clone()]);
                     Value::new(change(text), origin)
                 }
                 _ => value.clone(),
@@ -325,7 +331,7 @@ fn changed_in_depth<'t>(
         }
         _ => return None,
     };
-    let origin = evaluator.trace.operation(call.at, [value.origin]);
+    let origin = evaluator.trace.operation(call.at, [value.clone()]);
     Some(Value { datum, origin })
 }
 
@@ -430,7 +436,7 @@ fn squeeze<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
                 let Datum::Text(text) = &value.datum else {
                     return call.unexpected(evaluator, 0, "an array of texts");
                 };
-                let origin = evaluator.trace.operation(call.at, [value.origin]);
+                let origin = evaluator.trace.operation(call.at, [value.clone()]);
                 values.push(Value::new(squeezed(text), origin));
             }
             call.container(evaluator, Array::from(values))
@@ -440,14 +446,14 @@ fn squeeze<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
 }
 
 /// Characters as Ruby writes sets of them: `a-z`, `^0-9`, with `\\` before what is meant as such.
-struct CharacterSet {
+pub(super) struct CharacterSet {
     ranges: Vec<(char, char)>,
     negated: bool,
 }
 
 impl CharacterSet {
     /// Nothing if a range goes backwards.
-    fn read(text: &str) -> Option<Self> {
+    pub(super) fn read(text: &str) -> Option<Self> {
         let negated = text.len() > 1 && text.starts_with('^');
         let mut chars = text.chars().skip(usize::from(negated)).peekable();
         let mut ranges: Vec<(char, char)> = Vec::new();
@@ -475,7 +481,7 @@ impl CharacterSet {
         Some(Self { ranges, negated })
     }
 
-    fn contains(&self, char: char) -> bool {
+    pub(super) fn contains(&self, char: char) -> bool {
         let among = |(first, last): &(char, char)| (*first..=*last).contains(&char);
         self.ranges.iter().any(among) != self.negated
     }
@@ -501,7 +507,7 @@ fn at_the_edge<'t>(
     if edges.is_empty() {
         return call.unexpected(evaluator, 1, "one text at least");
     }
-    Ok(call.result_of_all(evaluator, found))
+    Ok(call.result(evaluator, found))
 }
 
 /// The first letter large, the others small.

@@ -26,7 +26,9 @@ def shown(value)
   when nil then 'undef'
   when :default then 'default'
   when true, false, Numeric then value.to_s
-  when String then value.valid_encoding? ? text(value) : raise(ArgumentError, 'no text')
+  when String
+    value = value.dup.force_encoding('UTF-8')
+    value.valid_encoding? ? text(value) : raise(ArgumentError, 'no text')
   when Regexp then "/#{value.source}/"
   when Types::PSensitiveType::Sensitive then "Sensitive(#{shown(value.unwrap)})"
   when Types::PBinaryType::Binary then "Binary(#{value})"
@@ -36,7 +38,7 @@ def shown(value)
   when Types::Iterable then shown(value.to_a)
   when SemanticPuppet::VersionRange then "SemVerRange(#{value})"
   when SemanticPuppet::Version then "SemVer(#{value})"
-  when Puppet::Resource then value.to_s
+  when Puppet::Resource then "#{value.type}['#{value.title}']"
   else "#{value.class.name.split('::').last}(#{value})"
   end
 end
