@@ -128,7 +128,9 @@ fn our_answer(call: &str) -> String {
         return format!("refused {}", first.map_or("", |it| it.message.as_str()));
     }
     let result = compiled.resources().find(|(_, it)| it.title == "result");
-    let (_, result) = result.expect("it is declared");
+    let Some((_, result)) = result else {
+        return "refused, as nothing is declared".to_owned();
+    };
     let message = result.attribute("message").expect("it has one");
     match &message.value.datum {
         Datum::Array(results) => match results.as_slice() {
@@ -171,6 +173,7 @@ fn shown(datum: &Datum) -> String {
             let entries: Vec<String> = hash.iter().map(entry).collect();
             format!("{{{}}}", entries.join(", "))
         }
+        Datum::Uri(_) => format!("URI({})", text(datum)),
         Datum::SemVer(_) => format!("SemVer({})", text(datum)),
         Datum::SemVerRange(_) => format!("SemVerRange({})", text(datum)),
         Datum::Timestamp(_) => format!("Timestamp({})", text(datum)),
@@ -293,7 +296,7 @@ const GENERATED: &[(&str, &str)] = &[
         "2",
     ),
     (
-        "regsubst range dig get clamp pick concat merge union sprintf compare new base64 zip validate_integer \
+        "regsubst dig get clamp pick concat merge union sprintf compare new base64 zip validate_integer \
       validate_slength max min",
         "3",
     ),

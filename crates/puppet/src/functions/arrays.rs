@@ -431,6 +431,9 @@ fn delete<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
         Datum::Hash(hash) => crate::evaluate::pairs(hash, call.arguments[1].origin),
         _ => vec![call.arguments[1].clone()],
     };
+    if deleted.is_empty() {
+        return Ok(call.arguments[0].clone());
+    }
     match &call.arguments[0].datum {
         Datum::Array(array) => {
             let goes = |value: &Value| {
@@ -544,17 +547,23 @@ fn texts_between(
     most: usize,
 ) -> impl Iterator<Item = String> {
     let to = to.to_owned();
-    let backwards = from.len() > to.len() || from.len() == to.len() && *from > *to;
-    let mut next = (!backwards).then(|| from.to_owned());
+    let is_character = |text: &str| text.len() == 1 && text.is_ascii();
+    let characters = is_character(from) && is_character(&to);
+    let mut next = (*from <= *to).then(|| from.to_owned());
+    let mut first = true;
     let texts = std::iter::from_fn(move || {
         let text = next.take()?;
-        if text.chars().count() > to.chars().count() {
+        // The first one may be longer than the last.
+        let too_long = !std::mem::replace(&mut first, false) && text.len() > to.len();
+        if too_long || exclusive && text == to {
             return None;
         }
         if text != to && !text.is_empty() {
-            next = Some(successor(&text));
-        } else if exclusive {
-            return None;
+            // Single characters follow each other as in ASCII.
+            next = Some(match characters {
+                true => char::from(text.as_bytes()[0] + 1).to_string(),
+                false => successor(&text),
+            });
         }
         Some(text)
     });

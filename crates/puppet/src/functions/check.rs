@@ -786,7 +786,7 @@ fn validate_length<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> O
     };
     let most = bound(1, 1)?;
     let least = match call.arguments.get(2).map(|least| &least.datum) {
-        None | Some(Datum::Bool(false)) => 0,
+        None | Some(Datum::Undef | Datum::Bool(false)) => 0,
         Some(_) => bound(2, 0)?,
     };
     if most < least {

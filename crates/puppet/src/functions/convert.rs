@@ -21,6 +21,18 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 return call.unexpected(evaluator, 0, "a type");
             };
             let kind = kind.clone();
+            if let [
+                _,
+                Value {
+                    datum: Datum::Text(_),
+                    ..
+                },
+            ] = call.arguments.as_slice()
+                && matches!(*kind, Type::Type(None))
+            {
+                let written = type_argument(evaluator, &call, 1)?;
+                return Ok(call.result(evaluator, Datum::Type(written)));
+            }
             if let [_, value] = call.arguments.as_slice()
                 && !matches!(*kind, Type::Init(_))
                 && kind.instance(&value.datum)

@@ -249,9 +249,8 @@ fn ensure<'t>(
     if is_there(evaluator, &type_name.to_lowercase(), &name, attributes) {
         return Ok(());
     }
-    let titles = &call.arguments[1];
     let declared = declared_from(evaluator, call, attributes);
-    let title = evaluator.element(call.at, Some(&title), titles, &title);
+    let title = call.handed_on(evaluator, title);
     let type_name = type_name.to_lowercase().into();
     evaluator.declare(&type_name, title, declared, Form::Regular, call.at.span)?;
     Ok(())

@@ -4,6 +4,8 @@ use ecow::EcoString;
 
 use super::{ANY, Function, plain, ruby};
 use crate::evaluate::{Evaluator, Invocation, Outcome};
+use crate::resource::capitalised;
+use crate::types::Type;
 use crate::types::printf::Layout;
 use crate::value::{Datum, Hash, Value};
 
@@ -173,7 +175,7 @@ impl<'a> Writer<'a> {
                     }
                     let found = self.named(name)?;
                     if next == '{' {
-                        let text = ruby::text(found.1);
+                        let text = shown(found.1);
                         self.out.push_str(&layout.text(&text));
                         return Ok(behind);
                     }
@@ -217,7 +219,7 @@ impl<'a> Writer<'a> {
     ) -> Result<(), Trouble> {
         let wrong = |why: String| Trouble::Value(number, why);
         let text = match letter {
-            's' => layout.text(&ruby::text(value)),
+            's' => layout.text(&shown(value)),
             'p' => layout.text(&ruby::inspect(value)),
             'c' => {
                 let character = match value {
@@ -245,7 +247,11 @@ impl<'a> Writer<'a> {
                 };
                 layout.integer(whole(value).map_err(wrong)?, letter)
             }
-            _ => layout.float(floating(value).map_err(wrong)?, letter),
+            _ => match value {
+                // A whole number is written with all its digits, and without a point behind them.
+                Datum::Integer(integer) if letter == 'f' => whole_as_float(layout, *integer),
+                _ => layout.float(floating(value).map_err(wrong)?, letter),
+            },
         };
         self.out.push_str(&text);
         Ok(())
@@ -318,6 +324,45 @@ impl<'a> Writer<'a> {
     }
 }
 
+/// A value as text; a reference without quotes around the title.
+fn shown(datum: &Datum) -> EcoString {
+    match datum {
+        Datum::Type(kind) => match kind.as_ref() {
+            Type::Resource(Some(name), Some(title)) => {
+                ecow::eco_format!("{}[{title}]", capitalised(name))
+            }
+            Type::Class(Some(name)) => ecow::eco_format!("Class[{}]", capitalised(name)),
+            _ => ruby::text(datum),
+        },
+        _ => ruby::text(datum),
+    }
+}
+
+fn whole_as_float(layout: Layout, number: i64) -> String {
+    let unfilled = Layout {
+        width: None,
+        precision: None,
+        zero: false,
+        ..layout
+    };
+    let mut text = unfilled.integer(number, 'd');
+    let precision = layout.precision.unwrap_or(6);
+    if precision > 0 {
+        text.push('.');
+        text.extend(std::iter::repeat_n('0', precision));
+    }
+    let missing = layout.width.unwrap_or(0).saturating_sub(text.len());
+    if layout.zero && !layout.left {
+        let sign = usize::from(text.starts_with(['-', '+', ' ']));
+        text.insert_str(sign, &"0".repeat(missing));
+    }
+    let filled = Layout {
+        precision: None,
+        ..layout
+    };
+    filled.text(&text)
+}
+
 fn twice() -> Trouble {
     Trouble::Format("a value is named twice".to_owned())
 }
@@ -340,7 +385,7 @@ fn bounded(number: usize) -> Result<usize, Trouble> {
 fn whole(value: &Datum) -> Result<i128, String> {
     match value {
         Datum::Integer(integer) => Ok(i128::from(*integer)),
-        Datum::Float(float) if float.is_finite() && float.abs() < 1e38 => Ok(float.floor() as i128),
+        Datum::Float(float) if float.is_finite() && float.abs() < 1e38 => Ok(float.trunc() as i128),
         Datum::Text(text) => match ruby::integer(text) {
             Some(integer) => Ok(i128::from(integer)),
             None => Err(format!("'{text}' is no whole number")),

@@ -253,6 +253,9 @@ fn tree_each<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome
     if !walk.containers && !walk.values {
         return call.wrong(1, "without containers and without values nothing is left");
     }
+    if !walk.container.instance(&tree.datum) {
+        return call.wrong(0, "the tree itself is not of the type of its containers");
+    }
     walk.root &= walk.containers;
     let mut visited = Vec::new();
     match breadth_first {

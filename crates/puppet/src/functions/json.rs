@@ -191,9 +191,7 @@ fn write_json(
             }
             // An empty array has two ends of lines in it, an empty hash one: so does the real one.
             out.push_str(&style.array_end);
-            if !style.array_end.is_empty() {
-                indent(out, style, level);
-            }
+            indent(out, style, level);
             out.push(']');
         }
         Datum::Hash(hash) => {
@@ -211,9 +209,7 @@ fn write_json(
                 write_json(out, &entry.value.datum, style, level + 1)?;
             }
             out.push_str(&style.object_end);
-            if !style.object_end.is_empty() {
-                indent(out, style, level);
-            }
+            indent(out, style, level);
             out.push('}');
         }
         other => write_json_text(out, &ruby::text(other)),

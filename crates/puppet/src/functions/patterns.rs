@@ -106,7 +106,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
         |evaluator, call| {
             let (one, another) = (call.text(evaluator, 0)?, call.text(evaluator, 1)?);
             let ordering = match call.flag(evaluator, 2)? {
-                true => versions(&without_zeros(one), &without_zeros(another)),
+                true => match (without_zeros(one), without_zeros(another)) {
+                    (Some(one), Some(another)) => versions(&one, &another),
+                    _ => return call.wrong(0, "there is nothing of a version in this"),
+                },
                 false => versions(one, another),
             };
             Ok(call.result(evaluator, ordering as i64))
@@ -550,14 +553,17 @@ fn version_parts(version: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The version without zeros and points at the end, or before its first `-`.
-fn without_zeros(version: &str) -> String {
+fn without_zeros(version: &str) -> Option<String> {
+    if version.trim_matches('-').is_empty() {
+        return None;
+    }
     let (number, rest) = match version.split_once('-') {
         Some((number, rest)) => (number, Some(rest)),
         None => (version, None),
     };
     let number = number.trim_end_matches(['.', '0']);
-    match rest.map(|rest| rest.trim_end_matches('-')) {
+    Some(match rest.map(|rest| rest.trim_end_matches('-')) {
         Some(rest) if !rest.is_empty() => format!("{number}-{rest}"),
         _ => number.to_owned(),
-    }
+    })
 }

@@ -32,8 +32,10 @@ fn strftime<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome 
             };
             let moment = Moment::new(*at, offset);
             let mut text = String::new();
-            if !moment.write(&mut text, format, 0) {
-                return call.too_long();
+            match moment.write(&mut text, format, 0) {
+                Written::Whole => {}
+                Written::TooLong => return call.too_long(),
+                Written::Cut => return call.wrong(1, "a `%` at the end is written as `%%`"),
             }
             text
         }
@@ -90,6 +92,15 @@ const DAYS: [&str; 7] = [
     "Saturday",
 ];
 
+/// How writing a moment ended.
+enum Written {
+    Whole,
+    /// It would be too long.
+    TooLong,
+    /// The format ends within a field.
+    Cut,
+}
+
 /// What stands between `%` and its letter.
 #[derive(Clone, Copy, Default)]
 struct Flags {
@@ -129,19 +140,17 @@ impl Moment {
         }
     }
 
-    /// Appends the moment in a format; false if it is too long.
-    fn write(&self, out: &mut String, format: &str, level: u8) -> bool {
+    /// Appends the moment in a format.
+    fn write(&self, out: &mut String, format: &str, level: u8) -> Written {
         let mut rest = format;
         while let Some(at) = rest.find('%') {
             out.push_str(&rest[..at]);
             rest = &rest[at..];
             let Some((flags, letter, length)) = directive(&rest[1..]) else {
-                out.push('%');
-                rest = &rest[1..];
-                continue;
+                return Written::Cut;
             };
             if flags.width > 1 << 20 || out.len() > 1 << 22 {
-                return false;
+                return Written::TooLong;
             }
             if !self.field(out, flags, letter, level) {
                 out.push_str(&rest[..1 + length]);
@@ -149,7 +158,7 @@ impl Moment {
             rest = &rest[1 + length..];
         }
         out.push_str(rest);
-        true
+        Written::Whole
     }
 
     /// Appends one field; false if there is no such one.
@@ -264,7 +273,6 @@ impl Moment {
             'X' | 'T' => combined(out, "%H:%M:%S"),
             'r' => combined(out, "%I:%M:%S %p"),
             'R' => combined(out, "%H:%M"),
-            '+' => combined(out, "%a %b %e %H:%M:%S %Z %Y"),
             _ => return false,
         }
         true

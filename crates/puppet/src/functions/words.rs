@@ -143,7 +143,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let between = call.optional_text(evaluator, 1)?;
             let between = between.map_or("", EcoString::as_str);
             let mut text = EcoString::new();
-            join(&mut text, array, between, &mut true);
+            join(&mut text, array, between);
             call.text_result(evaluator, text)
         },
     ),
@@ -347,19 +347,17 @@ fn length<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
 }
 
 /// Appends the texts of elements, those of arrays among them as well, until it is too long.
-fn join(text: &mut EcoString, array: &Array, between: &str, first: &mut bool) {
-    for value in array.iter() {
+fn join(text: &mut EcoString, array: &Array, between: &str) {
+    for (number, value) in array.iter().enumerate() {
         if text.len() > LONGEST_TEXT {
             return;
         }
+        if number > 0 {
+            text.push_str(between);
+        }
         match &value.datum {
-            Datum::Array(inner) => join(text, inner, between, first),
-            other => {
-                if !std::mem::replace(first, false) {
-                    text.push_str(between);
-                }
-                text.push_str(&ruby::text(other));
-            }
+            Datum::Array(inner) => join(text, inner, between),
+            other => text.push_str(&ruby::text(other)),
         }
     }
 }
@@ -410,7 +408,11 @@ fn affix<'t>(
 
 fn squeeze<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
     let call = call.older();
-    let among = match call.optional_text(evaluator, 1)? {
+    let among = match call.arguments.get(1).map(|set| &set.datum) {
+        None | Some(Datum::Bool(false)) => None,
+        Some(_) => Some(call.text(evaluator, 1)?),
+    };
+    let among = match among {
         Some(set) => match CharacterSet::read(set) {
             Some(set) => Some(set),
             None => return call.wrong(1, format!("'{set}' is no set of characters")),
@@ -515,10 +517,18 @@ pub(super) fn capitalised(text: &str) -> EcoString {
     let mut chars = text.chars();
     let mut capitalised = EcoString::new();
     if let Some(first) = chars.next() {
-        // One letter may become two, of which only one is large: ß, Ss.
-        let mut first = first.to_uppercase();
-        capitalised.extend(first.next());
-        capitalised.extend(first.flat_map(char::to_lowercase));
+        // One letter may become two, of which only one is large: ß, Ss. Some letters are two themselves.
+        match first {
+            'Ǆ' | 'ǅ' | 'ǆ' => capitalised.push('ǅ'),
+            'Ǉ' | 'ǈ' | 'ǉ' => capitalised.push('ǈ'),
+            'Ǌ' | 'ǋ' | 'ǌ' => capitalised.push('ǋ'),
+            'Ǳ' | 'ǲ' | 'ǳ' => capitalised.push('ǲ'),
+            _ => {
+                let mut first = first.to_uppercase();
+                capitalised.extend(first.next());
+                capitalised.extend(first.flat_map(char::to_lowercase));
+            }
+        }
     }
     capitalised.extend(chars.flat_map(char::to_lowercase));
     capitalised

@@ -25,6 +25,10 @@ def shown(value)
   case value
   when nil then 'undef'
   when :default then 'default'
+  when SemanticPuppet::Version then "SemVer(#{value})"
+  when SemanticPuppet::VersionRange then "SemVerRange(#{value})"
+  when Puppet::Pops::Time::TimeData then "#{value.class.name.split('::').last}(#{value})"
+  when URI then "URI(#{value})"
   when true, false, Numeric then value.to_s
   when String
     value = value.dup.force_encoding('UTF-8')
@@ -36,8 +40,6 @@ def shown(value)
   when Array then "[#{value.map { |it| shown(it) }.join(', ')}]"
   when Hash then "{#{value.map { |k, v| "#{shown(k)} => #{shown(v)}" }.join(', ')}}"
   when Types::Iterable then shown(value.to_a)
-  when SemanticPuppet::VersionRange then "SemVerRange(#{value})"
-  when SemanticPuppet::Version then "SemVer(#{value})"
   when Puppet::Resource then "#{value.type}['#{value.title}']"
   else "#{value.class.name.split('::').last}(#{value})"
   end
@@ -54,13 +56,16 @@ node = Puppet::Node.new('web1', facts: Puppet::Node::Facts.new('web1', facts), e
 node.merge(facts)
 Puppet.override(current_environment: environment, loaders: Puppet::Pops::Loaders.new(environment)) do
   parser = Puppet::Pops::Parser::EvaluatingParser.new
+  scope = nil
   STDIN.each_line do |line|
     source = line.chomp.gsub('\\N', "\n")
     answer = begin
-      compiler = Puppet::Parser::Compiler.new(node)
-      scope = compiler.topscope
-      compiler.send(:set_node_parameters)
-      compiler.send(:create_settings_scope) rescue nil
+      # What is declared stays in the catalog, so such calls get one of their own.
+      if scope.nil? || source.include?('ensure_')
+        compiler = Puppet::Parser::Compiler.new(node)
+        scope = compiler.topscope
+        compiler.send(:set_node_parameters)
+      end
       Puppet.override(global_scope: scope) { "ok #{shown(parser.evaluate_string(scope, source))}" }
     rescue StandardError, ScriptError, SystemStackError => e
       "refused #{e.message.lines.first}"
