@@ -30,7 +30,7 @@ const ALIASES: &[(&str, &str)] = &[
         "Entry",
         "Struct[{'name' => Name, Optional['port'] => Port, 'tags' => Optional[Array[String]]}]",
     ),
-    ("Left", "Array[Variant[Undef, Right]]"),
+    ("Left", "Array[Variant[Integer, Right]]"),
     ("Right", "Hash[String, Left]"),
 ];
 

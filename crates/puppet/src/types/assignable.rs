@@ -75,7 +75,9 @@ fn by_that(this: &Type, that: &Type, guard: &mut Guard) -> bool {
                         .is_none_or(|inner| assignable(this, inner, guard))
             })
         }
-        Type::NotUndef(Some(inner)) if !inner.assignable(&Type::Undef) => {
+        Type::NotUndef(Some(inner))
+            if !guard.forgetting(|guard| assignable(inner, &Type::Undef, guard)) =>
+        {
             assignable(this, inner, guard)
         }
         _ => by_this(this, that, guard),
@@ -210,8 +212,10 @@ fn by_this(this: &Type, that: &Type, guard: &mut Guard) -> bool {
             _ => false,
         },
         Type::Iterable(element) => match element {
-            Some(element) if !element.assignable(&Type::Any) => iterated(that, &mut Vec::new())
-                .is_some_and(|other| assignable(element, &other, guard)),
+            Some(element) if !assignable(element, &Type::Any, guard) => {
+                iterated(that, &mut Vec::new())
+                    .is_some_and(|other| assignable(element, &other, guard))
+            }
             _ => is_iterable(that, &mut Vec::new()),
         },
         Type::Iterator(element) => match (element, that) {

@@ -23,13 +23,22 @@ use super::{Alias, Case, Failure, Member, Range, Signature, Type, format};
 /// Makes a value of a type from arguments. What is computed comes from `origin`; elements of what is given keep
 /// the origins they have.
 pub fn create(kind: &Type, arguments: &[Value], origin: Origin) -> Result<Datum, Failure> {
+    create_within(kind, arguments, origin, 0)
+}
+
+fn create_within(
+    kind: &Type,
+    arguments: &[Value],
+    origin: Origin,
+    depth: u8,
+) -> Result<Datum, Failure> {
     if let [one] = arguments
         && !matches!(kind, Type::Init(_))
         && kind.instance(&one.datum)
     {
         return Ok(one.datum.clone());
     }
-    let made = make(kind, arguments, origin, 0)?;
+    let made = make(kind, arguments, origin, depth)?;
     if kind.instance(&made) {
         return Ok(made);
     }
@@ -57,7 +66,7 @@ fn make(kind: &Type, arguments: &[Value], origin: Origin, depth: u8) -> Result<D
             let body = kind.body().ok_or_else(unsupported)?;
             return make(body, arguments, origin, depth + 1);
         }
-        Type::Init(Some(init)) => return make_init(&init.0, &init.1, arguments, origin),
+        Type::Init(Some(init)) => return make_init(&init.0, &init.1, arguments, origin, depth + 1),
         _ => {}
     }
     let recipe = Recipe::of(kind).ok_or_else(unsupported)?;
@@ -106,6 +115,7 @@ fn make_init(
     further: &[Value],
     arguments: &[Value],
     origin: Origin,
+    depth: u8,
 ) -> Result<Datum, Failure> {
     let [value] = arguments else {
         let form = form(&[("value", Type::Any)], 1);
@@ -117,7 +127,7 @@ fn make_init(
     };
     if !further.is_empty() {
         let all: Vec<Value> = [value].into_iter().chain(further).cloned().collect();
-        return create(kind, &all, origin);
+        return create_within(kind, &all, origin, depth);
     }
     match &value.datum {
         Datum::Array(array)
@@ -125,26 +135,10 @@ fn make_init(
                 .iter()
                 .any(|it| it.instance(&value.datum)) =>
         {
-            create(kind, array.as_slice(), origin)
+            create_within(kind, array.as_slice(), origin, depth)
         }
-        _ => create(kind, arguments, origin),
+        _ => create_within(kind, arguments, origin, depth),
     }
-}
-
-/// Whether `new` of a type accepts a value, followed by some arguments.
-pub(super) fn accepts(kind: &Type, arguments: &[Value], datum: &Datum) -> bool {
-    let one = || {
-        let value = Value::new(datum.clone(), Origin::written(0));
-        Datum::Array(Array::from(vec![value]))
-    };
-    let accepted = accepted(kind, arguments);
-    accepted.iter().any(|accepted| accepted.instance(datum))
-        || arguments.is_empty() && has_optional_single(kind) && {
-            let one = one();
-            accepted.iter().any(|accepted| {
-                matches!(accepted, Type::Tuple(_, Some(_))) && accepted.instance(&one)
-            })
-        }
 }
 
 /// What `new` of a type accepts, if some arguments follow: single values, and arrays of all arguments.
@@ -192,7 +186,8 @@ fn several(kind: &Type) -> impl Iterator<Item = Form> {
         .filter(|form| !is_single(form))
 }
 
-fn has_optional_single(kind: &Type) -> bool {
+/// Whether one argument is enough for a form that takes more.
+pub(super) fn has_optional_single(kind: &Type) -> bool {
     several(kind).any(|form| form.signature.size.is_some_and(|size| size.min == Some(1)))
 }
 

@@ -31,6 +31,8 @@ mod mismatch;
 mod normalise;
 mod parameters;
 mod printf;
+#[cfg(test)]
+mod tests;
 pub mod time;
 pub mod uri;
 pub mod version;
