@@ -14,7 +14,7 @@ use crate::value::{Array, Datum, Hash, Value};
 
 use super::display::{quote, quote_double};
 use super::printf::{Layout, inspected};
-use super::{Failure, Type};
+use super::{Failure, Type, base64};
 
 /// The text of a value in the format that a letter, a map or nothing asks for.
 pub(super) fn format(value: &Datum, formats: Option<&Datum>) -> Result<String, Failure> {
@@ -551,7 +551,7 @@ fn put_text(value: &str, format: &Format) -> Result<String, Failure> {
 
 fn put_binary(bytes: &[u8], format: &Format) -> Result<String, Failure> {
     let lines = || {
-        let encoded = text::base64(bytes);
+        let encoded = base64::encode(bytes);
         let mut text = String::new();
         for (index, char) in encoded.chars().enumerate() {
             if index > 0 && index % 60 == 0 {
@@ -576,12 +576,12 @@ fn put_binary(bytes: &[u8], format: &Format) -> Result<String, Failure> {
             }
         },
         'p' => {
-            let inner = format.plain()?.text(&text::base64(bytes));
+            let inner = format.plain()?.text(&base64::encode(bytes));
             return Ok(format!("Binary(\"{inner}\")"));
         }
         'b' => lines(),
-        'B' => text::base64(bytes).to_string(),
-        'u' => text::base64_for_urls(bytes).to_string(),
+        'B' => base64::encode(bytes).to_string(),
+        'u' => base64::encode_for_urls(bytes).to_string(),
         't' => "Binary".to_owned(),
         'T' => "BINARY".to_owned(),
         _ => return Err(format.refused("Binary", "bButTsp")),

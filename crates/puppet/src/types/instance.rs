@@ -5,7 +5,7 @@ use crate::trace::Origin;
 use crate::value::{Array, Datum, Value};
 
 use super::alias::{Entered, Path};
-use super::{Case, Member, Range, Type, create};
+use super::{Case, Member, Range, Type, recipe};
 
 impl Type {
     /// Whether a value is of the type.
@@ -180,11 +180,11 @@ fn is_scalar(datum: &Datum) -> bool {
 
 /// Whether `new` of a type makes something of a value, followed by some arguments.
 fn of_init(kind: &Type, arguments: &[Value], datum: &Datum, path: &mut Path) -> bool {
-    let accepted = create::accepted(kind, arguments);
+    let accepted = recipe::accepted(kind, arguments);
     if accepted.iter().any(|kind| instance(kind, datum, path)) {
         return true;
     }
-    if !arguments.is_empty() || !create::has_optional_single(kind) {
+    if !arguments.is_empty() || !recipe::has_optional_single(kind) {
         return false;
     }
     // It is then as good as an array of itself.

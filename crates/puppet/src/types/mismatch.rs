@@ -820,9 +820,10 @@ fn found(options: &[Type], actual: &Type) -> String {
     let general = actual.generalise();
     let in_detail =
         is_same_kind(&options, actual) || options.iter().any(|option| option.assignable(&general));
-    match in_detail {
-        true => actual.explained(),
-        false => simple_name(actual).to_string(),
+    match (in_detail, actual) {
+        (true, _) => actual.explained(),
+        (false, Type::Object(_)) => actual.name().to_string(),
+        (false, _) => simple_name(actual).to_string(),
     }
 }
 
