@@ -98,7 +98,8 @@ STDIN.each_line do |line|
       when 'compare' then comparer.compare(a, b).to_s
       when 'matches' then comparer.match(a, b).to_s
       when 'included' then comparer.include?(b, a, scope).to_s
-      when 'text' then scope_string = parser.evaluator.string(a, scope)
+      when 'text' then parser.evaluator.string(a, scope)
+      when 'format' then a.format(b)
       when 'number' then Utils.to_n(a).inspect
       when 'mismatch' then describer.describe_mismatch('x', a, calculator.infer_set(b))
       when 'parameters'
@@ -249,6 +250,11 @@ fn answer(question: &Question, world: &World) -> Result<String, String> {
             let made = types::create(&kind(0), &arguments, Origin::written(0));
             shown(&made.map_err(|failure| failure.message)?)
         }
+        "format" => match (&values[0], &values[1]) {
+            (Datum::Timespan(span), Datum::Text(format)) => span.format(format)?,
+            (Datum::Timestamp(at), Datum::Text(format)) => at.format(format),
+            other => panic!("{other:?} has no format"),
+        },
         "mismatch" => types::mismatch("x", &kind(0), &values[1]),
         "parameters" => {
             let Type::Struct(members) = kind(0) else {
@@ -1103,6 +1109,99 @@ fn ranges_of_versions_are_read_alike() {
         for other in versions {
             let made = |version: &str| format!("SemVer('{version}')");
             questions.push(ask("compare", &[&made(version), &made(other)]));
+        }
+    }
+    agree(&questions);
+}
+
+#[test]
+fn random_values_are_made_alike() {
+    #[rustfmt::skip]
+    let kinds = [
+        "Integer", "Float", "Numeric", "Boolean", "Array", "Hash", "String", "Sensitive", "Timespan", "SemVer", "SemVerRange", "Binary", "Tuple[Integer, String]",
+        "Struct[{'a' => Integer}]", "Optional[Integer]", "Array[Integer]", "Hash[String, Integer]", "Port", "Init[Integer]", "Init[Float]", "Any", "URI",
+    ];
+    #[rustfmt::skip]
+    let texts = [
+        "'0x1F'", "'-0x1'", "'0b2'", "'1e3'", "'1.5e-3'", "'007'", "'-08'", "'+ 5'", "'true'", "'No'", "'abcd'", "'YWJj'", "'1.2.3'", "'1.2.x'", "'1-02:03:04.5'", "'12:34'", "'1'", "'00:00:01'",
+        "'-5'", "'http://a/b'", "'a b'", "'a@b'", "'%s'", "'a.b*c'", "16", "10", "true", "false", "default", "undef", "'tree'", "[['a', 1]]", "[[['a', 0], 1], [['a', 1], 2]]", "['a', 1, 'b', 2]",
+        "{'from' => '5', 'abs' => true}", "{'from' => '0x5', 'radix' => 16}", "{'major' => 1, 'minor' => 0, 'patch' => 2}", "{'value' => [1, 2]}", "{'string' => '5', 'format' => '%S'}", "1.0e10", "-2.5",
+    ];
+    let mut dice = Dice(7);
+    let mut questions = Vec::new();
+    for _ in 0..6_000 {
+        let mut call = vec![dice.pick(&kinds).to_owned()];
+        for _ in 0..=dice.roll(3) {
+            call.push(match dice.roll(4) {
+                0 => dice.value(2),
+                _ => dice.pick(&texts).to_owned(),
+            });
+        }
+        let call: Vec<&str> = call.iter().map(String::as_str).collect();
+        questions.push(ask("new", &call));
+    }
+    agree(&questions);
+}
+
+#[test]
+fn random_formats_are_put_alike() {
+    let mut dice = Dice(11);
+    let mut questions = Vec::new();
+    #[rustfmt::skip]
+    let values = [
+        "0", "7", "-7", "123456", "-9223372036854775807", "0.0", "1.0", "-1.25", "3.14159", "1.0e30", "1.0e-100", "123456789.123", "0.000123", "'abc'", "'Hello::World'", "true", "false", "undef",
+        "[1, 'a', [2.5, undef]]", "{'a' => [1], 'b' => {'c' => 'd'}}",
+    ];
+    for _ in 0..8_000 {
+        let mut format = String::from("%");
+        for flag in ["-", "+", "#", "0", " "] {
+            if dice.roll(4) == 0 {
+                format += flag;
+            }
+        }
+        if dice.roll(2) == 0 {
+            format += &(1 + dice.roll(24)).to_string();
+        }
+        if dice.roll(3) == 0 {
+            format += &format!(".{}", dice.roll(12));
+        }
+        format += dice.pick(&[
+            "d", "x", "X", "o", "b", "B", "e", "E", "f", "g", "G", "a", "A", "s", "p", "c", "u",
+            "t", "h",
+        ]);
+        let value = dice.pick(&values);
+        questions.push(ask("new", &["String", value, &format!("'{format}'")]));
+    }
+    agree(&questions);
+}
+
+#[test]
+fn times_are_put_alike() {
+    #[rustfmt::skip]
+    let spans = ["0", "1", "-1", "59.999", "61.05", "3600", "86399.5", "86400", "1000000.000001", "-90061.25", "0.123456789", "0.1"];
+    #[rustfmt::skip]
+    let span_formats = [
+        "%D-%H:%M:%S.%-N", "%H:%M:%S", "%M:%S", "%S", "%S.%L", "%S.%N", "%S.%3N", "%S.%-3N", "%_H:%_M", "%-H:%-M", "%5D", "%05S", "%-5S", "%_5S", "%L", "%N", "%3N", "%%%D", "%H %H", "x%Dy", "%6N", "%_9N", "%_L", "%q", "%D%", "%-",
+        "%S %_3N", "%M.%0L",
+    ];
+    #[rustfmt::skip]
+    let moments = ["0", "951782400", "951825599.123456789", "-1", "-12345678901.5", "253402300800", "1000000000", "1234567890.000001"];
+    #[rustfmt::skip]
+    let moment_formats = [
+        "%F %T", "%Y-%m-%d", "%y %C %j", "%e %k %l %I %p %P", "%a %A %b %B %h", "%s %L %N %3N %6N", "%z %:z %Z", "%D %R %r %c", "%u %w %U %W %V %G", "%-d/%-m %-H", "%_m %010Y %^a %^B", "%% %n%t|", "%x %X %v %+", "%10d|%-5j|%_5j", "%#b %#p",
+        "%Q", "%E", "%5H", "%::z", "%g",
+    ];
+    let mut questions = Vec::new();
+    for span in spans {
+        let span = format!("Timespan({span})");
+        for format in span_formats {
+            questions.push(ask("format", &[&span, &format!("'{format}'")]));
+        }
+    }
+    for moment in moments {
+        let moment = format!("Timestamp({moment})");
+        for format in moment_formats {
+            questions.push(ask("format", &[&moment, &format!("'{format}'")]));
         }
     }
     agree(&questions);

@@ -52,6 +52,9 @@ struct Format {
     elements: Option<Arc<Map>>,
 }
 
+/// What is less than this can be put as a whole number, digit by digit.
+const LONGEST_WHOLE: f64 = 1e38;
+
 /// No text needs to be wider than this.
 const WIDEST: usize = 1_000_000;
 
@@ -512,11 +515,13 @@ fn put_float(number: f64, format: &Format) -> Result<String, Failure> {
     let layout = format.plain()?;
     Ok(match format.letter {
         'd' | 'x' | 'X' | 'o' | 'b' | 'B' => {
-            // Saturates far beyond what a number in a manifest can be.
-            match number.is_finite() {
-                true => layout.integer(number as i128, format.letter),
-                false => return Err(Failure::new(text::float(number))),
+            if !number.is_finite() {
+                return Err(Failure::new(text::float(number)));
             }
+            if number.abs() >= LONGEST_WHOLE {
+                return Err(Failure::new("the number has too many digits"));
+            }
+            layout.integer(number as i128, format.letter)
         }
         'e' | 'E' | 'f' | 'g' | 'G' | 'a' | 'A' => layout.float(number, format.letter),
         'p' => layout.text(&text::float(number)),
