@@ -14,7 +14,7 @@ use hence_puppet::number::number;
 use hence_puppet::pattern::Pattern;
 use hence_puppet::text::text;
 use hence_puppet::trace::Origin;
-use hence_puppet::types::{self, Accessed, Alias, Type};
+use hence_puppet::types::{self, Accessed, Alias, Form, Type};
 use hence_puppet::value::{Array, Datum, Hash, Value};
 
 /// Names for types that both sides know.
@@ -100,6 +100,9 @@ STDIN.each_line do |line|
       when 'included' then comparer.include?(b, a, scope).to_s
       when 'text' then parser.evaluator.string(a, scope)
       when 'format' then a.format(b)
+      when 'refusal'
+        function = loaders.puppet_system_loader.load(:function, a)
+        describer.describe_signatures(a, function.class.dispatcher.signatures, b)
       when 'number' then Utils.to_n(a).inspect
       when 'mismatch' then describer.describe_mismatch('x', a, calculator.infer_set(b))
       when 'parameters'
@@ -250,6 +253,10 @@ fn answer(question: &Question, world: &World) -> Result<String, String> {
             let made = types::create(&kind(0), &arguments, Origin::written(0));
             shown(&made.map_err(|failure| failure.message)?)
         }
+        "refusal" => {
+            let name = text(&values[0]);
+            types::refusal(&name, &world.forms(&name), &kind(1))
+        }
         "format" => match (&values[0], &values[1]) {
             (Datum::Timespan(span), Datum::Text(format)) => span.format(format)?,
             (Datum::Timestamp(at), Datum::Text(format)) => at.format(format),
@@ -372,6 +379,37 @@ impl World {
                 .expect("it is a real type");
         }
         world
+    }
+
+    /// In which forms some functions are called.
+    fn forms(&self, function: &str) -> Vec<Form> {
+        let form = |signature: &str, names: &[&str]| {
+            let Ok(Datum::Type(kind)) = self.evaluate(signature) else {
+                panic!("{signature} is a type");
+            };
+            let Type::Callable(Some(signature)) = &*kind else {
+                panic!("{kind} can be called");
+            };
+            Form {
+                names: names.iter().map(|name| (*name).into()).collect(),
+                block: "block".into(),
+                signature: (**signature).clone(),
+            }
+        };
+        match function {
+            "each" => vec![
+                form("Callable[Hash[Any, Any], Callable[2, 2]]", &["hash"]),
+                form("Callable[Hash[Any, Any], Callable[1, 1]]", &["hash"]),
+                form("Callable[Iterable, Callable[2, 2]]", &["enumerable"]),
+                form("Callable[Iterable, Callable[1, 1]]", &["enumerable"]),
+            ],
+            "join" => vec![form("Callable[Array, String, 1, 2]", &["arg", "delimiter"])],
+            _ => vec![
+                form("Callable[Collection]", &["arg"]),
+                form("Callable[String]", &["arg"]),
+                form("Callable[Binary]", &["arg"]),
+            ],
+        }
     }
 
     /// Reads an expression and makes its value. What is wrong with it is told as the real compiler does.
@@ -1202,6 +1240,23 @@ fn times_are_put_alike() {
         let moment = format!("Timestamp({moment})");
         for format in moment_formats {
             questions.push(ask("format", &[&moment, &format!("'{format}'")]));
+        }
+    }
+    agree(&questions);
+}
+
+#[test]
+fn calls_are_refused_alike() {
+    #[rustfmt::skip]
+    let arguments = [
+        "Array[0, 0]", "Tuple[Integer]", "Tuple[Integer, Callable[Any]]", "Tuple[Array[Integer], Callable[3, 3]]", "Tuple[Boolean, Callable[1, 1]]", "Tuple[Hash, Callable[0, 0]]", "Tuple[Hash]",
+        "Tuple[Array, Integer]", "Tuple[Array, String, String]", "Tuple[Array, String, Callable]", "Tuple[Array]", "Tuple[Undef]", "Tuple[Float, Float]", "Tuple[Boolean, Boolean, Callable[1, 1]]",
+        "Tuple[Struct[{'a' => Integer}], Callable[3, 3]]", "Tuple[Undef, Callable]",
+    ];
+    let mut questions = Vec::new();
+    for function in ["'each'", "'join'", "'length'"] {
+        for arguments in arguments {
+            questions.push(ask("refusal", &[function, arguments]));
         }
     }
     agree(&questions);

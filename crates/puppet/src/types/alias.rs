@@ -1,7 +1,8 @@
 //! Names that people give to types.
 //!
 //! What a name stands for may hold the name again, as `type Tree = Array[Variant[Integer, Tree]]` does. So the
-//! name exists before its body does, and whoever walks through types has to notice where he has been.
+//! name exists before its body does, and whoever walks through types has to notice where he has been. A name that
+//! leads back to itself keeps itself alive: there are as many as someone wrote, and they last as long as manifests do.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock, OnceLock};

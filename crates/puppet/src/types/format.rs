@@ -55,8 +55,8 @@ struct Format {
 /// What is less than this can be put as a whole number, digit by digit.
 const LONGEST_WHOLE: f64 = 1e38;
 
-/// No text needs to be wider than this.
-const WIDEST: usize = 1_000_000;
+/// No text needs to be wider than this, nor can it be put any wider.
+const WIDEST: usize = 60_000;
 
 impl Format {
     fn read(source: &str) -> Result<Self, Failure> {

@@ -165,3 +165,111 @@ fn elements_keep_their_origins() {
     };
     assert!(made.iter().all(|value| value.origin == here));
 }
+
+#[test]
+fn nonsense_is_refused_in_words() {
+    let pieces = [
+        "%",
+        "-",
+        "+",
+        "#",
+        "0",
+        " ",
+        "9",
+        "99999999999999999999",
+        "d",
+        "x",
+        "e",
+        "f",
+        "a",
+        "s",
+        "p",
+        "[",
+        "<",
+        "{",
+        ".",
+        ":",
+        "T",
+        "Y",
+        "N",
+        "L",
+        "H",
+        "Z",
+        "x",
+        "*",
+        "||",
+        "~",
+        "^",
+        ">=",
+        "<",
+        "v",
+        "/",
+        "?",
+        "@",
+        "ü",
+        "\u{1F600}",
+        "\n",
+        "1.2.3",
+        "-rc",
+        "+b",
+        "2000-01-02",
+        "::",
+        "Jan",
+        "PM",
+        "0x",
+        "0b",
+        "e5",
+        "=",
+        "YQ",
+    ];
+    let mut state = 1_u64;
+    let mut roll = |sides: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        usize::try_from(state >> 33).expect("31 bits fit") % sides
+    };
+    let kinds = [
+        "integer",
+        "float",
+        "numeric",
+        "string",
+        "timestamp",
+        "timespan",
+        "semver",
+        "semverrange",
+        "binary",
+        "uri",
+        "regexp",
+    ];
+    let values: [Datum; 6] = [
+        Datum::Integer(i64::MIN),
+        Datum::Float(f64::MAX),
+        Datum::Float(f64::NAN),
+        Datum::Text("ü\n".into()),
+        Datum::Bool(true),
+        Array::from(vec![value(i64::MAX)]).into(),
+    ];
+    for _ in 0..20_000 {
+        let mut nonsense = || -> EcoString {
+            (0..1 + roll(5))
+                .map(|_| pieces[roll(pieces.len())])
+                .collect()
+        };
+        let (one, another) = (nonsense(), nonsense());
+        let kind = named(kinds[roll(kinds.len())]).expect("it is a type");
+        let here = Origin::written(0);
+        let arguments = [value(one.clone()), value(another.clone())];
+        let _ = create(&kind, &arguments[..1], here);
+        let _ = create(&kind, &arguments, here);
+        let _ = parameterise(&kind, &arguments[..1]);
+        let _ = crate::number::number(&one);
+        let datum = values[roll(values.len())].clone();
+        let _ = create(&kind, &[value(datum.clone())], here);
+        let _ = create(&Type::STRING, &[value(datum), value(one.clone())], here);
+        let span = time::Timespan::from_nanoseconds(i128::from(i64::MIN));
+        let _ = span.expect("it is within reach").format(&one);
+        let at = time::Timestamp::from_nanoseconds(-1);
+        let _ = at.expect("it is within reach").format(&one);
+    }
+}

@@ -699,8 +699,7 @@ fn numeric_offset(zone: &str) -> Option<i64> {
         None => (rest, "0"),
     };
     let (hours, minutes): (i64, i64) = (hours.parse().ok()?, minutes.parse().ok()?);
-    let offset = hours.checked_mul(3_600)?.checked_add(minutes * 60)?;
-    (hours < 100).then_some(sign * offset)
+    (hours < 100 && minutes < 100).then(|| sign * (hours * 3_600 + minutes * 60))
 }
 
 impl Timespan {
