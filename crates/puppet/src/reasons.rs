@@ -236,7 +236,10 @@ impl<'e, 't> Reasons<'e, 't> {
                 } else {
                     role
                 };
-                let structural = extent == Extent::Structure && keeps_structure(&at.kind);
+                // The elements of an array that is written out have origins of their own.
+                let written = matches!(at.kind, Kind::Array(_));
+                let structural =
+                    written || extent == Extent::Structure && keeps_structure(&at.kind);
                 for operand in &operands {
                     match structural {
                         true => self.structure(operand, role),
@@ -638,7 +641,7 @@ impl Absences {
 /// Whether an operation on containers keeps their elements as they are.
 fn keeps_structure(kind: &Kind) -> bool {
     match kind {
-        Kind::Binary(Operator::Add | Operator::ShiftLeft, _) | Kind::Array(_) => true,
+        Kind::Binary(Operator::Add | Operator::ShiftLeft, _) => true,
         Kind::Call(call) => matches!(&call.function.kind, Kind::Name(name) if name == "map"),
         _ => false,
     }
