@@ -33,6 +33,7 @@ fn what_changes_was_announced() {
         }));
         match checked {
             Ok(own) => tally.add(own),
+            Err(_) if std::env::var_os("HENCE_GO_ON").is_some() => println!("seed {seed}"),
             Err(_) => panic!("seed {seed}:\n{}\n{}", made.manifest, made.facts),
         }
     }
@@ -204,6 +205,20 @@ fn check(made: &generate::Site, tally: &mut Tally) {
                         let sum = tally.listed.entry(role.word()).or_default();
                         sum.0 += 1;
                         sum.1 += usize::from(changed.contains(path));
+                        if !changed.contains(path) && std::env::var_os("HENCE_LOOK").is_some() {
+                            let place = site.unit().sources.location(span.start);
+                            let line = made
+                                .manifest
+                                .lines()
+                                .nth(place.line as usize - 1)
+                                .unwrap_or("");
+                            println!(
+                                "LOOK {} {path:?} {} in {}",
+                                role.word(),
+                                texts[number],
+                                line.trim()
+                            );
+                        }
                     }
                 }
             }
@@ -228,7 +243,8 @@ fn check_place(site: &Site<'_>, value: &Value, explanation: &Explanation, tally:
     let text = site.slice(place);
     let bare = text.trim_matches(['\'', '"']);
     let same = match value {
-        Value::Text(value) => value == bare,
+        // A reference to a class is written as its name.
+        Value::Text(value) => value == bare || value.starts_with("Class["),
         Value::Integer(value) => value.to_string() == text,
         Value::Bool(value) => value.to_string() == text,
         Value::Null => text == "undef" || text == "null",
@@ -256,10 +272,12 @@ fn others(number: usize, texts: &[String]) -> Vec<String> {
         }
         quoted if quoted.starts_with('\'') || quoted.starts_with('"') => {
             let quote = &quoted[..1];
-            let alike = texts.iter().filter(|other| other.starts_with(quote));
-            let mut others: Vec<String> = alike.cloned().collect();
-            others.push(format!("{quote}mutated{quote}"));
-            others
+            let words = texts.iter().filter(|other| other.starts_with(['\'', '"']));
+            let words = words.map(|word| word.trim_matches(['\'', '"']));
+            words
+                .chain(["mutated"])
+                .map(|word| format!("{quote}{word}{quote}"))
+                .collect()
         }
         // A piece of a text, or a pattern.
         pattern if pattern.starts_with('/') && pattern.ends_with('/') => {
@@ -277,7 +295,7 @@ fn others(number: usize, texts: &[String]) -> Vec<String> {
     others.dedup();
     others.retain(|other| other != text);
     // Enough to find what matters, and no more than can be waited for.
-    others.truncate(14);
+    others.truncate(24);
     others
 }
 

@@ -4,17 +4,15 @@
 //! from. Functions of the older kind get texts where others get `undef`, regular expressions and versions.
 
 use ecow::EcoString;
-use hence_model::diagnostic::{Code, Diagnostic};
+use hence_model::diagnostic::Diagnostic;
+use hence_model::unit::OUTPUT_TOO_LARGE;
 
 use super::ARGUMENT;
 use crate::evaluate::{Evaluator, Invocation, Outcome, fail};
 use crate::syntax::Lambda;
-use crate::trace::Cause;
+use crate::trace::{Cause, Node};
 use crate::types::Type;
 use crate::value::{Array, Datum, Hash, Value};
-
-/// A result would be larger than allowed.
-pub const TOO_LARGE: Code = hence_model::unit::OUTPUT_TOO_LARGE;
 
 /// So long is the longest text that a function makes, in bytes.
 pub(super) const LONGEST_TEXT: usize = 64 << 20;
@@ -25,6 +23,21 @@ impl<'t> Invocation<'t> {
     /// A result that is computed from all arguments.
     pub(super) fn result(&self, evaluator: &mut Evaluator<'t>, datum: impl Into<Datum>) -> Value {
         let origin = evaluator.trace.operation(self.at, self.origins());
+        Value::new(datum, origin)
+    }
+
+    /// A result that depends on how many elements the first argument has, if it has any, and not on what they are.
+    pub(super) fn result_of_structure(
+        &self,
+        evaluator: &mut Evaluator<'t>,
+        datum: impl Into<Datum>,
+    ) -> Value {
+        let argument = &self.arguments[0];
+        if !matches!(argument.datum, Datum::Array(_) | Datum::Hash(_)) {
+            return self.result(evaluator, datum);
+        }
+        let structure = evaluator.trace.add(Node::Structure(argument.origin));
+        let origin = evaluator.trace.operation(self.at, [structure]);
         Value::new(datum, origin)
     }
 
@@ -70,7 +83,7 @@ impl<'t> Invocation<'t> {
             "`{}` would make a text of more than {LONGEST_TEXT} bytes",
             self.name
         );
-        fail(TOO_LARGE, message, self.at.span)
+        fail(OUTPUT_TOO_LARGE, message, self.at.span)
     }
 
     /// Whether an array with so many elements may be made.
@@ -82,7 +95,7 @@ impl<'t> Invocation<'t> {
             "`{}` would make an array of more than {MOST_ELEMENTS} elements",
             self.name
         );
-        fail(TOO_LARGE, message, self.at.span)
+        fail(OUTPUT_TOO_LARGE, message, self.at.span)
     }
 
     /// An argument is not what the function takes.

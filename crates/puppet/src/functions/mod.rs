@@ -179,3 +179,55 @@ pub fn find(name: &str) -> Option<&'static Function> {
     let table = TABLE.get_or_init(|| all().map(|function| (function.name, function)).collect());
     table.get(name).copied()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::*;
+
+    /// What `docs/puppet-functions.md` says: each function by its topic, in the order of the tables.
+    fn documentation() -> String {
+        let mut page = String::from(
+            "# Functions of Puppet\n\nWhat manifests can call, by topic. This page is made of the table in the compiler: \
+             `SPEC_UPDATE=1 cargo test -p hence-puppet` writes it anew.\n",
+        );
+        for topic in TOPICS {
+            let _ = write!(page, "\n## {}\n\n", topic.name);
+            for function in topic.functions {
+                let (signature, words) =
+                    function.about.split_once(": ").expect("a sentence follows");
+                let _ = writeln!(page, "- `{signature}`: {words}");
+            }
+        }
+        page
+    }
+
+    #[test]
+    fn the_page_about_functions_is_current() {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../docs/puppet-functions.md"
+        );
+        let page = documentation();
+        if std::env::var_os("SPEC_UPDATE").is_some() {
+            std::fs::write(path, &page).expect("the page can be written");
+        }
+        let written = std::fs::read_to_string(path).unwrap_or_default();
+        assert_eq!(written, page, "SPEC_UPDATE=1 writes the page anew");
+    }
+
+    #[test]
+    fn each_function_has_one_name_and_begins_its_sentence_with_it() {
+        let mut seen = rustc_hash::FxHashSet::default();
+        for function in all() {
+            assert!(
+                seen.insert(function.name),
+                "{} is there twice",
+                function.name
+            );
+            let begins = function.about.starts_with(&format!("{}(", function.name));
+            assert!(begins, "{}: {}", function.name, function.about);
+        }
+    }
+}

@@ -131,7 +131,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 },
                 _ => return call.unexpected(evaluator, 0, "text or a collection"),
             };
-            Ok(call.result(evaluator, empty))
+            Ok(call.result_of_structure(evaluator, empty))
         },
     ),
     plain(
@@ -343,7 +343,7 @@ fn length<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
         Datum::Binary(bytes) => bytes.len(),
         _ => return call.unexpected(evaluator, 0, "text or a collection"),
     };
-    Ok(call.result(evaluator, length as i64))
+    Ok(call.result_of_structure(evaluator, length as i64))
 }
 
 /// Appends the texts of elements, those of arrays among them as well, until it is too long.
