@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
+use super::arguments::MOST_ELEMENTS;
 use super::iterate::Elements;
 use super::words::CharacterSet;
 use super::{ANY, Function, Takes, plain, ruby};
@@ -20,6 +21,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         |evaluator, call| {
             let mut flat = Vec::new();
             ruby::flatten(&call.arguments, &mut flat);
+            call.check_count(flat.len())?;
             call.container(evaluator, Array::from(flat))
         },
     ),
@@ -515,7 +517,8 @@ fn range<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
             .map(|number| value(Datum::Integer(number)))
             .collect()
     } else {
-        let texts = texts_between(&from, &to, exclusive, LONGEST_RANGE.saturating_mul(step));
+        let most = LONGEST_RANGE.saturating_mul(step).min(MOST_ELEMENTS);
+        let texts = texts_between(&from, &to, exclusive, most);
         let texts = texts.step_by(step).take(LONGEST_RANGE);
         texts.map(|text| value(Datum::from(text))).collect()
     };

@@ -219,7 +219,9 @@ fn write_json(
 
 fn indent(out: &mut EcoString, style: &Style, level: usize) {
     for _ in 0..level {
-        out.push_str(&style.indent);
+        if out.len() <= super::arguments::LONGEST_TEXT {
+            out.push_str(&style.indent);
+        }
     }
 }
 
