@@ -400,7 +400,11 @@ impl<'e, 't> Reasons<'e, 't> {
             }
             controls.push(collector.control);
             let named = self.evaluator.realised_by(collector);
-            values.extend(named.into_iter().filter(|value| self.evaluator.refers(value, id)));
+            values.extend(
+                named
+                    .into_iter()
+                    .filter(|value| self.evaluator.refers(value, id)),
+            );
             if let Some(parts) = self.evaluator.collector_parts(collector)
                 && parts.type_name == type_name
             {
@@ -414,9 +418,7 @@ impl<'e, 't> Reasons<'e, 't> {
         values
             .iter()
             .for_each(|value| self.value(value, Role::Condition));
-        for name in looked_at {
-            self.conditions.push(Task::Attribute(id, name));
-        }
+        looked_at.iter().for_each(|name| self.looked_at(id, name));
     }
 
     /// What lets an attribute be what it is, besides its value.
@@ -526,9 +528,7 @@ impl<'e, 't> Reasons<'e, 't> {
         values
             .iter()
             .for_each(|value| self.value(value, Role::Condition));
-        for name in looked_at {
-            self.conditions.push(Task::Attribute(id, name));
-        }
+        looked_at.iter().for_each(|name| self.looked_at(id, name));
     }
 
     /// A query looked at an attribute, as it was then.
