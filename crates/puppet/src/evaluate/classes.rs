@@ -440,7 +440,9 @@ impl<'t> Evaluator<'t> {
     ) -> Outcome<()> {
         // The conditions under which it was declared are those of the resource.
         let around = std::mem::replace(&mut self.control, crate::trace::ControlId::NONE);
-        let result = self.under(Cause::Declared(id), |evaluator| evaluator.apart(scope, work));
+        let result = self.under(Cause::Declared(id), |evaluator| {
+            evaluator.apart(scope, work)
+        });
         self.control = around;
         result
     }
