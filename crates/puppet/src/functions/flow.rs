@@ -45,6 +45,22 @@ pub(super) const FUNCTIONS: &[Function] = &[
         about: "break(): ends an iteration",
         run: |_, call| Err(Box::new(Stop::Break(call.at.span))),
     },
+    Function {
+        name: "deprecation",
+        arguments: (2, 2),
+        lambda: Takes::None,
+        about: "deprecation(String $key, String $message): a message about something that will go; a mistake where reading is strict",
+        run: |evaluator, call| {
+            call.text(evaluator, 0)?;
+            let message = call.text(evaluator, 1)?.to_string();
+            if evaluator.options.strict {
+                let trouble = Diagnostic::error(FAILED, message).at(call.at.span);
+                return Err(evaluator.with_chain(trouble));
+            }
+            evaluator.log.push(("warning", message, call.at.span));
+            Ok(evaluator.written(Datum::Undef, call.at.span))
+        },
+    },
     log(
         "debug",
         "debug(Any *$words): a message for those who look closely",
