@@ -27,11 +27,15 @@ impl<'t> Evaluator<'t> {
                 Source::Node(Node::Variable { definition, .. }) => {
                     origin = self.trace.definition(*definition).value.origin;
                 }
-                Source::Node(Node::Outcome { value, .. }) => origin = *value,
+                Source::Node(Node::Outcome { value, .. } | Node::Found { value, .. }) => {
+                    origin = *value;
+                }
                 Source::Node(Node::Operation { at, .. }) => {
                     return Some((at.span, "this comes to `undef`".to_owned()));
                 }
-                Source::Node(Node::Outside(_)) => return None,
+                Source::Node(Node::Outside(_) | Node::Lacking { .. } | Node::Made { .. }) => {
+                    return None;
+                }
             }
         }
     }

@@ -18,7 +18,7 @@ mod explain;
 pub mod facts;
 pub mod functions;
 pub mod lexer;
-mod lookup;
+pub mod lookup;
 pub mod number;
 pub mod parser;
 pub mod pattern;

@@ -5,6 +5,8 @@
 //! the code that was passed by: it is looked into only when somebody asks why.
 
 use ecow::EcoString;
+use hence_model::source::Span;
+use rustc_hash::FxHashMap;
 
 use crate::scope::ScopeId;
 use crate::syntax::{Block, Definition as Defined, Expression, Lambda, Parameter};
@@ -21,6 +23,11 @@ impl Origin {
     pub fn written(at: u32) -> Self {
         debug_assert!(at & NODE == 0, "sources are smaller than 2 GiB");
         Self(at)
+    }
+
+    /// The offset of what is written.
+    pub fn offset(self) -> Option<u32> {
+        (self.0 & NODE == 0).then_some(self.0)
     }
 }
 
@@ -77,6 +84,30 @@ pub enum Node<'t> {
         /// What it was computed from.
         operands: Operands,
     },
+    /// It is what a key was looked up as in data.
+    Found {
+        /// What was found; the default if nothing was.
+        value: Origin,
+        /// The key that was asked for.
+        key: Origin,
+        /// What else decided: the options of the key, what the paths of data files were made from, and
+        /// which files were asked before and did not have the key.
+        decided: Operands,
+    },
+    /// A data file that was asked, and did not have the key: any key in it could have been the one.
+    Lacking {
+        /// Where the text of the file begins.
+        start: u32,
+        /// Where it ends.
+        end: u32,
+    },
+    /// Data were made into it.
+    Made {
+        /// How.
+        by: Making,
+        /// What it was made from.
+        operands: Operands,
+    },
     /// It was the outcome of code that ran under conditions.
     Outcome {
         /// The value.
@@ -84,6 +115,17 @@ pub enum Node<'t> {
         /// The conditions.
         control: ControlId,
     },
+}
+
+/// How data are made into values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Making {
+    /// Values of several files were merged.
+    Merge,
+    /// `%{…}` in a text was replaced.
+    Interpolation,
+    /// A value was converted to a type, as `convert_to` says.
+    Conversion,
 }
 
 /// What an operation was computed from: see [`Trace::operands`].
@@ -216,6 +258,8 @@ pub struct Trace<'t> {
     definitions: Vec<Definition<'t>>,
     controls: Vec<Control<'t>>,
     passed: Vec<Passed<'t>>,
+    /// By the offset of a parameter of a class: what was asked in vain for it.
+    missed: FxHashMap<u32, Operands>,
 }
 
 impl Default for Trace<'_> {
@@ -228,6 +272,7 @@ impl Default for Trace<'_> {
             definitions: Vec::new(),
             controls: vec![Control { around, cause }],
             passed: Vec::new(),
+            missed: FxHashMap::default(),
         }
     }
 }
@@ -273,11 +318,48 @@ impl<'t> Trace<'t> {
         at: &'t Expression,
         operands: impl IntoIterator<Item = Origin>,
     ) -> Origin {
+        let operands = self.keep(operands);
+        self.add(Node::Operation { at, operands })
+    }
+
+    /// Takes note of how data were made into a value.
+    pub fn made(&mut self, by: Making, operands: impl IntoIterator<Item = Origin>) -> Origin {
+        let operands = self.keep(operands);
+        self.add(Node::Made { by, operands })
+    }
+
+    /// Takes note of what decided that a look-up in data came to a value.
+    pub fn found(
+        &mut self,
+        value: Origin,
+        key: Origin,
+        decided: impl IntoIterator<Item = Origin>,
+    ) -> Origin {
+        let decided = self.keep(decided);
+        self.add(Node::Found {
+            value,
+            key,
+            decided,
+        })
+    }
+
+    /// Takes note of what was asked in vain for a parameter of a class.
+    pub fn miss(&mut self, parameter: Span, decided: impl IntoIterator<Item = Origin>) {
+        let decided = self.keep(decided);
+        self.missed.insert(parameter.start, decided);
+    }
+
+    /// What was asked in vain for a parameter of a class that got its default.
+    pub fn missed(&self, parameter: Span) -> &[Origin] {
+        let missed = self.missed.get(&parameter.start);
+        missed.map_or(&[], |operands| self.operands(*operands))
+    }
+
+    fn keep(&mut self, operands: impl IntoIterator<Item = Origin>) -> Operands {
         let start = self.operands.len() as u32;
         self.operands.extend(operands);
         let len = self.operands.len() as u32 - start;
-        let operands = Operands { start, len };
-        self.add(Node::Operation { at, operands })
+        Operands { start, len }
     }
 
     /// Takes note of a definition.

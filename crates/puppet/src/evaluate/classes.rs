@@ -662,7 +662,11 @@ impl<'t> Evaluator<'t> {
     /// The reference to a resource, with the name of a class as references write it.
     pub(crate) fn shown_reference(&self, id: ResourceId) -> String {
         let resource = &self.resources[id.index()];
-        format!("{}[{}]", resource.type_name, crate::catalog::shown_title(resource))
+        format!(
+            "{}[{}]",
+            resource.type_name,
+            crate::catalog::shown_title(resource)
+        )
     }
 
     /// A class is contained in a stage, `main` unless said otherwise.

@@ -1,5 +1,6 @@
 //! The functions of the language.
 //!
+//! data        lookup
 //! declare     classes, resources, tags, what is defined
 //! iterate     each, map, filter …
 //! flow        next, return, break, fail, and messages
@@ -7,6 +8,7 @@
 //! Each function is a row of a table: its name, how many arguments it takes, whether it takes a lambda, what it
 //! does in a sentence, and the code.
 
+mod data;
 mod declare;
 mod flow;
 mod iterate;
@@ -81,9 +83,14 @@ impl Function {
 
 /// All functions, by topic.
 pub fn all() -> impl Iterator<Item = &'static Function> {
-    [declare::FUNCTIONS, flow::FUNCTIONS, iterate::FUNCTIONS]
-        .into_iter()
-        .flatten()
+    [
+        data::FUNCTIONS,
+        declare::FUNCTIONS,
+        flow::FUNCTIONS,
+        iterate::FUNCTIONS,
+    ]
+    .into_iter()
+    .flatten()
 }
 
 /// The names of all functions.
