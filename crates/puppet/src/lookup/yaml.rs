@@ -264,6 +264,13 @@ impl Reader {
         merges: bool,
         at: u32,
     ) -> Result<(), Box<Diagnostic>> {
+        if self.open.len() > 1 && self.expects_key() && !is_key(&value.datum) {
+            let message = "a key is text or a number";
+            let trouble = Diagnostic::error(DATA, message).at(Span::at(at));
+            if let Some(key) = self.outermost_key() {
+                self.unfit.entry(key).or_insert(trouble);
+            }
+        }
         let warnings = &mut self.warnings;
         let Some(open) = self.open.last_mut() else {
             self.whole = Some(value);
@@ -305,6 +312,10 @@ impl Reader {
         }
         Ok(())
     }
+}
+
+fn is_key(datum: &Datum) -> bool {
+    matches!(datum, Datum::Text(_) | Datum::Integer(_) | Datum::Float(_))
 }
 
 /// The entries that `<<` brings: those of a mapping, or of several, the first of which count most.
