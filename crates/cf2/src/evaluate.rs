@@ -25,7 +25,7 @@ use crate::expand::Expansion;
 use crate::imports::Imports;
 use crate::lexer::Operator;
 use crate::operators;
-use crate::reasons::{Inlines, Node, Reasons, Unconditional};
+use crate::reasons::{Inlines, Node, Outline, Reasons};
 use crate::syntax::{BodyId, Definition, ExpressionId, Kind, MacroId, Mutation, Tree};
 use crate::world::World;
 
@@ -82,8 +82,10 @@ pub struct Evaluator<'w> {
     pub(crate) calls: FxHashMap<ExpressionId, (ScopeId, Home)>,
     /// Which inline statements of a body can define which names, once somebody asked.
     pub(crate) inlines: FxHashMap<BodyId, Arc<Inlines>>,
-    /// The imports of blocks that no condition can prevent, once somebody has asked.
-    pub(crate) unconditional: FxHashMap<BlockId, Arc<Unconditional>>,
+    /// What is written in bodies, by name, once somebody asked.
+    pub(crate) outlines: FxHashMap<BodyId, Arc<Outline>>,
+    /// What a file imports into a block that no condition can prevent, once somebody asked.
+    pub(crate) unconditional: FxHashMap<(BlockId, FileKey), Arc<FxHashSet<FileKey>>>,
     /// What a value is computed from, while that is asked.
     pub(crate) reasons: Option<Reasons>,
     /// What was evaluated, in order, for those who want to see it.
@@ -130,6 +132,7 @@ impl<'w> Evaluator<'w> {
             quiet: false,
             calls: FxHashMap::default(),
             inlines: FxHashMap::default(),
+            outlines: FxHashMap::default(),
             unconditional: FxHashMap::default(),
             reasons: None,
             steps: Vec::new(),
@@ -288,7 +291,8 @@ impl<'w> Evaluator<'w> {
     #[inline]
     pub(crate) fn value(&mut self, entry: EntryId, asked: Span) -> Evaluated {
         if self.reasons.is_some() {
-            return self.because(Node::Entry(entry), |evaluator| {
+            let within = self.take_focus();
+            return self.because(Node::Entry(entry, within), |evaluator| {
                 evaluator.value(entry, asked)
             });
         }
@@ -465,21 +469,24 @@ impl<'w> Evaluator<'w> {
     /// The value of an expression.
     pub(crate) fn evaluate(&mut self, id: ExpressionId, scope: ScopeId, home: Home) -> Evaluated {
         let expression = self.tree.expression(id);
+        let within = self.take_focus();
         if let Some(datum) = literal(expression.kind) {
             self.because_literal(expression);
             return Ok(datum);
         }
         self.deeper(expression.span, |evaluator| {
-            evaluator.evaluate_kind(id, expression.kind, scope, home)
+            evaluator.evaluate_kind(id, expression.kind, scope, home, within)
         })
     }
 
+    /// `within` is the name in it that is asked for, if reasons are; nothing else in it matters then.
     fn evaluate_kind(
         &mut self,
         id: ExpressionId,
         kind: Kind,
         scope: ScopeId,
         home: Home,
+        within: Option<Symbol>,
     ) -> Evaluated {
         work::step();
         let span = self.span(id);
@@ -501,11 +508,16 @@ impl<'w> Evaluator<'w> {
             Kind::Reference(name) => {
                 self.because_written(span, Role::Link);
                 let root = self.scope(scope).root;
+                self.focus(within);
                 let entry = self.lookup(root, name, span)?;
+                self.focus(within);
                 self.value(entry, span)
             }
-            Kind::Parameter(number) => self.argument(scope, number as usize, span, home),
-            Kind::Select(..) => self.selection(id, scope, home),
+            Kind::Parameter(number) => {
+                self.focus(within);
+                self.argument(scope, number as usize, span, home)
+            }
+            Kind::Select(..) => self.selection(id, scope, home, within),
             Kind::Negate(operand) => {
                 self.because_written(span, Role::Operation);
                 let datum = self.evaluate(operand, scope, home)?;
@@ -521,11 +533,13 @@ impl<'w> Evaluator<'w> {
             }
             Kind::Binary(..) => self.binary(id, scope, home),
             Kind::If(condition, then, otherwise) => {
-                match (self.condition(condition, scope, home)?, otherwise) {
-                    (true, _) => self.evaluate(then, scope, home),
-                    (false, Some(otherwise)) => self.evaluate(otherwise.expression(), scope, home),
-                    (false, None) => Ok(Datum::UNDEFINED),
-                }
+                let chosen = match (self.condition(condition, scope, home)?, otherwise) {
+                    (true, _) => then,
+                    (false, Some(otherwise)) => otherwise.expression(),
+                    (false, None) => return Ok(Datum::UNDEFINED),
+                };
+                self.focus(within);
+                self.evaluate(chosen, scope, home)
             }
             Kind::Import(..) => {
                 let block = self.import_value(id, scope, home)?;
@@ -535,6 +549,7 @@ impl<'w> Evaluator<'w> {
             Kind::Macro(id, arguments) => {
                 let arguments = self.tree.list(arguments).to_vec();
                 let (value, scope) = self.enter(id, arguments, scope);
+                self.focus(within);
                 self.evaluate(value, scope, home)
             }
             Kind::Chain(links) => self.chain(links, scope, home, None),
@@ -573,7 +588,8 @@ impl<'w> Evaluator<'w> {
     fn argument(&mut self, scope: ScopeId, number: usize, span: Span, home: Home) -> Evaluated {
         let id = self.scope(scope).frame.expect("a parameter is in a macro");
         if self.reasons.is_some() {
-            let node = Node::Argument(scope, number, home);
+            let within = self.take_focus();
+            let node = Node::Argument(scope, number, home, within);
             return self.because(node, |evaluator| {
                 evaluator.argument(scope, number, span, home)
             });
@@ -650,6 +666,7 @@ impl<'w> Evaluator<'w> {
             rest.push((first, operator, left, right));
             first = left;
         }
+        let before = self.noted();
         let mut left = self.evaluate(first, scope, home)?;
         let mut rest = rest.into_iter().rev().peekable();
         // What `a ++ b ++ c` has joined so far; it becomes a value where the row ends.
@@ -687,8 +704,14 @@ impl<'w> Evaluator<'w> {
                 if bool == operators::decides(operator) {
                     left = Datum::scalar(Cell::bool(bool)).marked(left.secret);
                 } else {
+                    let noted = self.noted();
                     let other = self.evaluate(right, scope, home)?;
                     let bool = self.as_bool(other, right, operator.text())?;
+                    // If the right one decides, the left one does not matter.
+                    if bool == operators::decides(operator) {
+                        self.forget(before..noted);
+                        self.because_written(span, Role::Operation);
+                    }
                     left = Datum::scalar(Cell::bool(bool)).marked(left.secret || other.secret);
                 }
                 continue;

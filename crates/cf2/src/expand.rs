@@ -76,11 +76,11 @@ impl Evaluator<'_> {
         name: Symbol,
         asked: Span,
     ) -> Evaluated<Option<EntryId>> {
-        if let Some(reasons) = self.reasons.take() {
-            let found = self.find(block, name, asked);
-            self.reasons = Some(reasons);
-            self.because_node(Node::Presence(block, name));
-            return found;
+        if self.reasons.is_some() {
+            let within = self.take_focus();
+            return self.because(Node::Presence(block, name, within), |evaluator| {
+                evaluator.find(block, name, asked)
+            });
         }
         match self.block(block).stage {
             Stage::Built => {}

@@ -149,8 +149,10 @@ impl Explainer<'_, '_> {
                     let found = self.entry_named(block, name);
                     if let Some(entry) = found {
                         let key = self.evaluator.entry(entry).name;
-                        nodes.push((Node::Presence(block, key), true));
-                        nodes.push((Node::Entry(entry), !is_last));
+                        let next = path.0.get(number + 1);
+                        let within = next.and_then(|next| self.symbol(entry, next));
+                        nodes.push((Node::Presence(block, key, within), true));
+                        nodes.push((Node::Entry(entry, within), !is_last));
                         self.way(block, entry);
                     }
                     (found.map(Subject::Entry), segment.clone())
@@ -211,6 +213,17 @@ impl Explainer<'_, '_> {
             depends,
             expression,
         })
+    }
+
+    /// The name that a segment is, in an entry that is a block.
+    fn symbol(&mut self, entry: EntryId, segment: &Segment) -> Option<Symbol> {
+        let evaluator = &mut *self.evaluator;
+        match (segment, evaluator.value(entry, Span::at(0)).ok()?.form) {
+            (Segment::Key(name), Form::Block(_)) => {
+                evaluator.unit.symbols.get(&evaluator.unit.sources, name)
+            }
+            _ => None,
+        }
     }
 
     fn entry_named(&mut self, block: BlockId, name: &str) -> Option<EntryId> {
@@ -456,15 +469,8 @@ impl Explainer<'_, '_> {
                 below,
                 ..
             } => {
-                let operator = self.evaluator.name(function).to_owned();
-                let span = by[0].span;
                 let operands = self.combined(function, &by, below, home, path)?;
-                Ok(Expression {
-                    operator: Some(operator.into()),
-                    value: self.shown(datum),
-                    span,
-                    operands,
-                })
+                Ok(self.application(function, operands, datum, by[0].span))
             }
             Ruling::Chained { by, below, .. } => self.chained(&by, below, home, path),
         }
@@ -514,6 +520,26 @@ impl Explainer<'_, '_> {
         Ok(operands)
     }
 
+    /// A function that combines operands. Of a single one, a standard function makes nothing else.
+    fn application(
+        &mut self,
+        function: Symbol,
+        mut operands: Vec<Expression>,
+        datum: Datum,
+        span: Span,
+    ) -> Expression {
+        let name = self.evaluator.name(function).to_owned();
+        if operands.len() == 1 && crate::functions::is_standard(&name) {
+            return operands.remove(0);
+        }
+        Expression {
+            operator: Some(name.into()),
+            value: self.shown(datum),
+            span,
+            operands,
+        }
+    }
+
     /// What definitions of lower priority come to, and the function that combines them, if one does.
     fn below(
         &mut self,
@@ -533,13 +559,9 @@ impl Explainer<'_, '_> {
                 ..
             } => {
                 let operands = self.combined(function, &by, below, home, path)?;
-                let expression = Expression {
-                    operator: Some(self.evaluator.name(function).to_owned().into()),
-                    value: self.shown(datum),
-                    span: by[0].span,
-                    operands,
-                };
-                (Some(function), expression)
+                let is_alone = operands.len() == 1;
+                let expression = self.application(function, operands, datum, by[0].span);
+                ((!is_alone).then_some(function), expression)
             }
             Ruling::Assigned { by, .. } | Ruling::Merged { by, .. } => {
                 (None, self.candidate(&by[0], home))

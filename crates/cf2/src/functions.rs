@@ -18,6 +18,7 @@ use crate::evaluate::{Evaluated, Evaluator, Stop, TYPE, UNDEFINED, form, literal
 use crate::lexer::is_name;
 use crate::mutate::Candidate;
 use crate::operators::{self, Number};
+use crate::reasons::Node;
 use crate::references::Selected;
 use crate::syntax::{ExpressionId, Expressions, Kind};
 use crate::text;
@@ -96,7 +97,10 @@ impl Evaluator<'_> {
                 Ok(Datum::scalar(Cell::bool(defined)))
             }
             ("typeof", &[argument]) => {
-                let datum = self.evaluate(argument, scope, home)?;
+                let matters = !self.has_one_type(argument);
+                let datum = self.noted_if(matters, |evaluator| {
+                    evaluator.evaluate(argument, scope, home)
+                })?;
                 let name = self.type_of(datum);
                 Ok(Datum::scalar(self.unit.literals.made_text(name)))
             }
@@ -187,7 +191,7 @@ impl Evaluator<'_> {
             Kind::Reference(name) => {
                 let root = self.scope(scope).root;
                 match self.find(root, name, span)? {
-                    Some(entry) => self.value(entry, span)?,
+                    Some(entry) => self.definedness(entry, span)?,
                     None => return Ok(false),
                 }
             }
@@ -205,7 +209,7 @@ impl Evaluator<'_> {
                 }
                 let base = self.evaluate(of, scope, home)?;
                 match self.try_select(base, by, scope, home)? {
-                    Ok(Selected::Entry(entry)) => self.value(entry, span)?,
+                    Ok(Selected::Entry(entry)) => self.definedness(entry, span)?,
                     Ok(Selected::Element(list, index)) => self.element(list, index, span)?,
                     Ok(Selected::Literal(item)) => literal_datum(item.cell),
                     Err(_) => return Ok(false),
@@ -214,6 +218,12 @@ impl Evaluator<'_> {
             _ => self.evaluate(id, scope, home)?,
         };
         Ok(!datum.is_undefined())
+    }
+
+    /// The value of an entry of which only matters whether it is defined.
+    fn definedness(&mut self, entry: EntryId, span: Span) -> Evaluated {
+        let matters = self.reasons.is_none() || !self.is_always_defined(entry);
+        self.noted_if(matters, |evaluator| evaluator.value(entry, span))
     }
 
     /// The elements of a list, all computed.
@@ -611,6 +621,7 @@ impl Evaluator<'_> {
             }
             Form::Block(block) => {
                 self.build(block, span)?;
+                self.because_node(Node::Names(block));
                 let mut map = Map::default();
                 for entry in self.slots_of(block).to_vec() {
                     let datum = self.value(entry, span)?;
@@ -681,11 +692,14 @@ impl Evaluator<'_> {
         })
     }
 
-    /// Whether two values are the same; both are computed as far as is needed to tell.
+    /// Whether two values are the same; both are computed as far as is needed to tell. If they are not, there
+    /// is no result: so no value depends on it.
     pub(crate) fn equal(&mut self, one: Datum, other: Datum, span: Span) -> Evaluated<bool> {
-        let (one, _) = self.owned(one, span)?;
-        let (other, _) = self.owned(other, span)?;
-        Ok(same(&one, &other))
+        self.unnoted(|evaluator| {
+            let (one, _) = evaluator.owned(one, span)?;
+            let (other, _) = evaluator.owned(other, span)?;
+            Ok(same(&one, &other))
+        })
     }
 }
 

@@ -78,6 +78,11 @@ impl Imports {
         self.files.len()
     }
 
+    /// What is written in a file.
+    pub fn body(&self, file: FileKey) -> BodyId {
+        self.files[file.0 as usize].body
+    }
+
     /// A file that was read already.
     pub fn get(&self, path: &str) -> Option<(FileKey, BodyId)> {
         let key = *self.by_path.get(&normal(path))?;

@@ -103,15 +103,20 @@ impl Evaluator<'_> {
     pub(crate) fn resolve(&mut self, entry: EntryId) -> Evaluated {
         let home = self.home_of(entry);
         let says = self.says(entry);
+        let within = self.take_focus();
         if let [Contribution { source, scope, .. }] = says[..] {
             return match source {
-                Source::Entry(inner) => self.value(inner, self.place(inner)),
+                Source::Entry(inner) => {
+                    self.focus(within);
+                    self.value(inner, self.place(inner))
+                }
                 Source::Statement(statement) => {
                     let definition = self.tree.definition(statement);
                     if let Mutation::Function(_) = definition.operator {
                         let candidates = self.candidates(&says);
                         return self.combine(candidates, home);
                     }
+                    self.focus(within);
                     self.evaluate(definition.value, scope, home)
                 }
                 Source::Made(_) => unreachable!("what a function made is known"),
@@ -410,8 +415,14 @@ impl Evaluator<'_> {
     /// What a definition says, for itself.
     pub(crate) fn candidate_value(&mut self, candidate: &Candidate, home: Home) -> Evaluated {
         match &candidate.what {
-            What::Expression(id) => self.evaluate(*id, candidate.scope, home),
-            What::Entry(entry) => self.value(*entry, candidate.span),
+            What::Expression(id) => {
+                self.focus_on_sought();
+                self.evaluate(*id, candidate.scope, home)
+            }
+            What::Entry(entry) => {
+                self.focus_on_sought();
+                self.value(*entry, candidate.span)
+            }
             What::Implicit(bodies) => {
                 let part = |&body: &BodyId| Part::Body(body, candidate.scope);
                 let parts = bodies.iter().map(part).collect();
@@ -544,6 +555,9 @@ impl Evaluator<'_> {
         candidate: &Candidate,
         home: Home,
     ) -> Evaluated<Result<Vec<Part>, Datum>> {
+        if self.reasons.is_some() && !self.matters(candidate) {
+            return self.unnoted(|evaluator| evaluator.parts_of(candidate, home));
+        }
         if let What::Implicit(bodies) = &candidate.what {
             let part = |&body: &BodyId| Part::Body(body, candidate.scope);
             return Ok(Ok(bodies.iter().map(part).collect()));
@@ -569,6 +583,7 @@ impl Evaluator<'_> {
                     _ => break,
                 }
             }
+            self.focus_on_sought();
             let datum = self.evaluate(id, scope, home)?;
             return Ok(block_part(datum, scope));
         }
@@ -584,55 +599,104 @@ impl Evaluator<'_> {
         home: Home,
         below: Option<Vec<Candidate>>,
     ) -> Evaluated {
+        let first = self.first_that_matters(links, scope, home);
         let mut result = match self.tree.chain(links)[0].0 {
             Mutation::Assign => Datum::UNDEFINED,
-            _ => self.combine(below.unwrap_or_default(), home)?,
+            _ => {
+                let below = below.unwrap_or_default();
+                self.noted_if(first == 0, |evaluator| evaluator.combine(below, home))?
+            }
         };
         for number in 0..links.count() {
-            let (operator, id) = self.tree.chain(links)[number];
-            let span = self.span(id);
-            let candidate = Candidate {
-                operator,
-                what: What::Expression(id),
-                scope,
-                file: self.scope(scope).file,
-                rank: 0,
-                span,
-                private: false,
-            };
-            result = match operator {
-                Mutation::Assign => match self.evaluate(id, scope, home)? {
-                    undefined if undefined.is_undefined() => result,
-                    datum => datum,
-                },
-                Mutation::Merge => match (self.parts_of(&candidate, home)?, result.form) {
-                    (Err(datum), _) if datum.is_undefined() => result,
-                    (Ok(parts), Form::Undefined) => self.block_of(parts, Ranking::Files, home),
-                    (Err(datum), Form::Undefined) => datum,
-                    (Ok(mut parts), Form::Block(lower)) => {
-                        parts.insert(0, Part::Block(lower, scope));
-                        self.block_of(parts, Ranking::Listed, home)
-                    }
-                    (Ok(_), _) => return self.not_a_block(result, span),
-                    (Err(datum), _) => return self.not_a_block(datum, span),
-                },
-                Mutation::Function(name) => {
-                    let datum = self.evaluate(id, scope, home)?;
-                    self.mutation(name, span)?;
-                    match (datum.is_undefined(), result.is_undefined()) {
-                        (true, _) => result,
-                        (false, true) => datum,
-                        (false, false) => self.mutate_values(
-                            name,
-                            vec![(datum, span)],
-                            Some((result, span)),
-                            span,
-                        )?,
-                    }
-                }
-            };
+            let link = self.tree.chain(links)[number];
+            result = self.noted_if(number >= first, |evaluator| {
+                evaluator.link(link, result, scope, home)
+            })?;
         }
         Ok(result)
+    }
+
+    /// What one link of a chain makes of what those before it come to.
+    fn link(
+        &mut self,
+        (operator, id): (Mutation, ExpressionId),
+        before: Datum,
+        scope: ScopeId,
+        home: Home,
+    ) -> Evaluated {
+        let span = self.span(id);
+        match operator {
+            Mutation::Assign => {
+                self.focus_on_sought();
+                match self.evaluate(id, scope, home)? {
+                    undefined if undefined.is_undefined() => Ok(before),
+                    datum => Ok(datum),
+                }
+            }
+            Mutation::Merge => {
+                let merged = Candidate {
+                    operator,
+                    what: What::Expression(id),
+                    scope,
+                    file: self.scope(scope).file,
+                    rank: 0,
+                    span,
+                    private: false,
+                };
+                match (self.parts_of(&merged, home)?, before.form) {
+                    (Err(datum), _) if datum.is_undefined() => Ok(before),
+                    (Ok(parts), Form::Undefined) => Ok(self.block_of(parts, Ranking::Files, home)),
+                    (Err(datum), Form::Undefined) => Ok(datum),
+                    (Ok(mut parts), Form::Block(lower)) => {
+                        parts.insert(0, Part::Block(lower, scope));
+                        Ok(self.block_of(parts, Ranking::Listed, home))
+                    }
+                    (Ok(_), _) => self.not_a_block(before, span),
+                    (Err(datum), _) => self.not_a_block(datum, span),
+                }
+            }
+            Mutation::Function(name) => {
+                let datum = self.evaluate(id, scope, home)?;
+                self.mutation(name, span)?;
+                match (datum.is_undefined(), before.is_undefined()) {
+                    (true, _) => Ok(before),
+                    (false, true) => Ok(datum),
+                    (false, false) => {
+                        self.mutate_values(name, vec![(datum, span)], Some((before, span)), span)
+                    }
+                }
+            }
+        }
+    }
+
+    /// The link of a chain before which nothing matters: it assigns the value, or the name that is sought.
+    fn first_that_matters(&mut self, links: Links, scope: ScopeId, home: Home) -> usize {
+        if self.reasons.is_none() {
+            return 0;
+        }
+        let mut known = self.known_block(home);
+        for number in (0..links.count()).rev() {
+            let (operator, id) = self.tree.chain(links)[number];
+            let value = self.unnoted(|evaluator| evaluator.evaluate(id, scope, home));
+            if value.is_ok_and(|datum| datum.is_undefined()) {
+                continue;
+            }
+            if operator == Mutation::Assign {
+                return number;
+            }
+            if operator == Mutation::Merge
+                && let Some(block) = known
+            {
+                if self.is_sought_above(block, 0) {
+                    return number;
+                }
+                known = match self.block(block).parts.as_slice() {
+                    [Part::Block(lower, _), ..] => Some(*lower),
+                    _ => None,
+                };
+            }
+        }
+        0
     }
 
     fn not_a_block<T>(&mut self, datum: Datum, span: Span) -> Evaluated<T> {

@@ -58,6 +58,34 @@ impl Evaluator<'_> {
         false
     }
 
+    /// Whether a file is imported by some others alone, or by way of them.
+    pub(crate) fn is_always_below(&self, order: OrderId, file: FileKey, files: &[FileKey]) -> bool {
+        let mut pending = vec![file];
+        let mut seen = FxHashSet::from_iter([file]);
+        while let Some(file) = pending.pop() {
+            if files.contains(&file) {
+                continue;
+            }
+            let mut is_imported = false;
+            let mut next = Some(order);
+            while let Some(id) = next {
+                let order = &self.orders[id.0 as usize];
+                for &importer in order.importers.get(&file).into_iter().flatten() {
+                    work::step();
+                    is_imported = true;
+                    if seen.insert(importer) {
+                        pending.push(importer);
+                    }
+                }
+                next = order.outer;
+            }
+            if !is_imported {
+                return false;
+            }
+        }
+        true
+    }
+
     /// Those of some files that import a file, directly or through files that are none of them.
     pub(crate) fn nearest_above(
         &self,

@@ -18,24 +18,26 @@ use hence_model::work;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::datum::{
-    BlockId, Datum, Elements, EntryId, FileKey, Form, Home, ListId, Part, ScopeId, Source, State,
+    BlockId, Datum, Elements, EntryId, FileKey, Form, Home, ListId, Part, Ranking, ScopeId, Source,
+    State,
 };
 use crate::evaluate::{Evaluated, Evaluator};
 use crate::lexer::{Lexer, Token};
-use crate::mutate::{Candidate, Ruling};
-use crate::syntax::{BodyId, Expression, ExpressionId, Kind, Mutation, Statement};
+use crate::mutate::{Candidate, Ruling, What};
+use crate::syntax::{BodyId, Definition, Expression, ExpressionId, Kind, Mutation, Statement};
 
 /// Something that a value is computed from, and that has reasons of its own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Node {
-    /// The value of a resource, to its outermost shape.
-    Entry(EntryId),
+    /// The value of a resource, to its outermost shape; if only one name in it is asked for, as far as that
+    /// matters to the name.
+    Entry(EntryId, Option<Symbol>),
     /// An element of a list.
     Element(ListId, usize),
-    /// An argument of a macro.
-    Argument(ScopeId, usize, Home),
-    /// That a block has a name, or has not.
-    Presence(BlockId, Symbol),
+    /// An argument of a macro, or a name in it.
+    Argument(ScopeId, usize, Home, Option<Symbol>),
+    /// That a block has a name, or has not; or a name in that.
+    Presence(BlockId, Symbol, Option<Symbol>),
     /// Which names a block has.
     Names(BlockId),
 }
@@ -43,10 +45,10 @@ pub(crate) enum Node {
 /// A node, to remember that it was visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Key {
-    Entry(EntryId),
+    Entry(EntryId, Option<Symbol>),
     Element(ListId, usize),
-    Argument(u32, usize),
-    Presence(BlockId, Symbol),
+    Argument(u32, usize, Option<Symbol>),
+    Presence(BlockId, Symbol, Option<Symbol>),
     Names(BlockId),
 }
 
@@ -70,6 +72,19 @@ pub(crate) enum Cause {
 pub(crate) struct Reasons {
     deciding: u32,
     list: Vec<Reason>,
+    /// The name that is asked for in what is computed next: whoever computes takes it.
+    focus: Option<Symbol>,
+    /// The name that is asked for in all of it, and who defines that.
+    sought: Option<Arc<Sought>>,
+}
+
+/// A name that is asked for in a block that is merged from several.
+#[derive(Debug)]
+pub(crate) struct Sought {
+    name: Symbol,
+    block: BlockId,
+    /// The files whose assignment is its value.
+    winners: Vec<FileKey>,
 }
 
 impl Reasons {
@@ -87,11 +102,53 @@ impl Evaluator<'_> {
         node: Node,
         compute: impl FnOnce(&mut Self) -> Evaluated<T>,
     ) -> Evaluated<T> {
+        let computed = self.unnoted(compute);
+        self.because_node(node);
+        computed
+    }
+
+    /// Computes something whose reasons do not matter.
+    pub(crate) fn unnoted<T>(&mut self, compute: impl FnOnce(&mut Self) -> T) -> T {
         let reasons = self.reasons.take();
         let computed = compute(self);
         self.reasons = reasons;
-        self.because_node(node);
         computed
+    }
+
+    /// Computes something, and takes note of what it reads only if that matters.
+    pub(crate) fn noted_if<T>(&mut self, matters: bool, compute: impl FnOnce(&mut Self) -> T) -> T {
+        match matters {
+            true => compute(self),
+            false => self.unnoted(compute),
+        }
+    }
+
+    /// Takes the name that is asked for in what is computed now.
+    #[inline]
+    pub(crate) fn take_focus(&mut self) -> Option<Symbol> {
+        self.reasons.as_mut()?.focus.take()
+    }
+
+    /// Only a name is asked for in what is computed next.
+    #[inline]
+    pub(crate) fn focus(&mut self, name: Option<Symbol>) {
+        if let Some(reasons) = &mut self.reasons {
+            reasons.focus = name;
+        }
+    }
+
+    /// How much is written down.
+    pub(crate) fn noted(&self) -> usize {
+        self.reasons
+            .as_ref()
+            .map_or(0, |reasons| reasons.list.len())
+    }
+
+    /// Forgets a stretch of what is written down: it does not matter after all.
+    pub(crate) fn forget(&mut self, stretch: std::ops::Range<usize>) {
+        if let Some(reasons) = &mut self.reasons {
+            reasons.list.drain(stretch);
+        }
     }
 
     pub(crate) fn because_node(&mut self, node: Node) {
@@ -171,9 +228,13 @@ struct Asked<'a> {
     block: BlockId,
     /// None if all names are asked for.
     name: Option<Symbol>,
+    /// The name that is asked for in that.
+    next: Option<Symbol>,
     home: Home,
     /// The files that nothing they beat can change.
     winners: &'a [FileKey],
+    /// Whether at most one file says something about it.
+    is_said_once: bool,
 }
 
 /// Reading the reasons.
@@ -181,10 +242,20 @@ impl Evaluator<'_> {
     /// What a node is directly computed from.
     pub(crate) fn reasons_of(&mut self, node: Node) -> Vec<Reason> {
         let was_quiet = std::mem::replace(&mut self.quiet, true);
-        self.reasons = Some(Reasons::default());
+        let sought = match node {
+            Node::Entry(entry, Some(name)) => self.sought(entry, name),
+            _ => None,
+        };
+        self.reasons = Some(Reasons {
+            sought,
+            ..Reasons::default()
+        });
         // A value that is here was computed without trouble, and so it is again.
         let _ = match node {
-            Node::Entry(entry) => self.entry_again(entry),
+            Node::Entry(entry, within) => {
+                self.focus(within);
+                self.entry_again(entry)
+            }
             Node::Element(list, index) => {
                 let elements = self.lists[list.0 as usize].elements;
                 let home = self.lists[list.0 as usize].home;
@@ -196,12 +267,13 @@ impl Evaluator<'_> {
                     Elements::Made(call) => self.made_again(call),
                 }
             }
-            Node::Argument(scope, number, home) => {
+            Node::Argument(scope, number, home, within) => {
                 let (argument, outer) = self.argument_of(scope, number);
+                self.focus(within);
                 self.evaluate(argument, outer, home).map(drop)
             }
-            Node::Presence(block, name) => self.presence(block, Some(name)),
-            Node::Names(block) => self.presence(block, None),
+            Node::Presence(block, name, within) => self.presence(block, Some(name), within),
+            Node::Names(block) => self.presence(block, None, None),
         };
         let reasons = self.reasons.take().unwrap_or_default();
         self.quiet = was_quiet;
@@ -228,59 +300,271 @@ impl Evaluator<'_> {
     }
 
     /// What decides whether a block has a name, and what defines it: inline statements that could.
-    fn presence(&mut self, block: BlockId, name: Option<Symbol>) -> Evaluated<()> {
+    fn presence(
+        &mut self,
+        block: BlockId,
+        name: Option<Symbol>,
+        next: Option<Symbol>,
+    ) -> Evaluated<()> {
         let parts = self.block(block).parts.clone();
         let home = self.block(block).home;
-        let winners = name.map_or_else(Vec::new, |name| self.winners(block, name));
+        let mut winners = name.map_or_else(Vec::new, |name| self.winners(block, name));
+        let next = next.filter(|&next| {
+            let inner = name.and_then(|name| self.open_block(block, name));
+            if let Some((entry, inner)) = inner {
+                winners.extend(self.inner_winners(entry, inner, next));
+            }
+            inner.is_some()
+        });
         let asked = Asked {
             block,
             name,
+            next,
             home,
             winners: &winners,
+            is_said_once: name.is_some_and(|name| self.is_said_once(block, name)),
         };
-        for part in parts.as_slice() {
+        let is_overridden = self.block(block).ranking == Ranking::Listed
+            && name.is_some_and(|name| {
+                let assigned = self.assigned(block, name);
+                assigned.iter().any(|one| one.rank > 0)
+            });
+        for (number, part) in parts.as_slice().iter().enumerate() {
             match *part {
                 Part::Body(body, scope) => self.body_presence(body, scope, asked)?,
-                Part::Block(inner, _) => self.because_presence(inner, name),
+                Part::Block(..) if number == 0 && is_overridden => {}
+                Part::Block(_, scope) if self.is_beaten(asked, scope) => {}
+                Part::Block(inner, _) => self.because_presence(inner, name, next),
             }
         }
         Ok(())
     }
 
-    fn because_presence(&mut self, block: BlockId, name: Option<Symbol>) {
+    fn because_presence(&mut self, block: BlockId, name: Option<Symbol>, next: Option<Symbol>) {
         self.because_node(match name {
-            Some(name) => Node::Presence(block, name),
+            Some(name) => Node::Presence(block, name, next),
             None => Node::Names(block),
         });
     }
 
+    /// The block that a name is, if nothing that is said about it is private: who says something about it
+    /// then decides only what it has, and not whether it is seen.
+    fn open_block(&mut self, block: BlockId, name: Symbol) -> Option<(EntryId, BlockId)> {
+        let entry = self.known(block, name)?;
+        let State::Done(datum) = self.entry(entry).state else {
+            return None;
+        };
+        let Form::Block(inner) = datum.form else {
+            return None;
+        };
+        (!self.has_private(entry)).then_some((entry, inner))
+    }
+
+    /// Whether anything that is said about an entry is private.
+    fn has_private(&self, entry: EntryId) -> bool {
+        let candidates = self.candidates(&self.says(entry));
+        candidates.iter().any(|one| self.is_said_privately(one))
+    }
+
+    fn is_said_privately(&self, candidate: &Candidate) -> bool {
+        match candidate.what {
+            What::Entry(inner) => self.is_private(inner),
+            _ => candidate.private,
+        }
+    }
+
+    /// Whether at most one file says something about a name.
+    fn is_said_once(&mut self, block: BlockId, name: Symbol) -> bool {
+        let Some(entry) = self.known(block, name) else {
+            return true;
+        };
+        let mut files = self.each_said(entry).map(|one| self.scope(one.scope).file);
+        let first = files.next();
+        files.all(|file| Some(file) == first)
+    }
+
+    /// The entry of a name, if a block has it.
+    fn known(&mut self, block: BlockId, name: Symbol) -> Option<EntryId> {
+        let found = self.unnoted(|evaluator| evaluator.find(block, name, Span::at(0)));
+        found.ok().flatten()
+    }
+
+    /// What matters to a name in a block that is the value of an entry.
+    fn sought(&mut self, entry: EntryId, name: Symbol) -> Option<Arc<Sought>> {
+        let State::Done(datum) = self.entry(entry).state else {
+            return None;
+        };
+        let Form::Block(block) = datum.form else {
+            return None;
+        };
+        let winners = self.inner_winners(entry, block, name);
+        Some(Arc::new(Sought {
+            name,
+            block,
+            winners,
+        }))
+    }
+
+    fn being_sought(&self) -> Option<Arc<Sought>> {
+        self.reasons.as_ref()?.sought.clone()
+    }
+
+    /// Only the name that is sought is asked for in what is computed next.
+    pub(crate) fn focus_on_sought(&mut self) {
+        if let Some(reasons) = &mut self.reasons {
+            reasons.focus = reasons.sought.as_ref().map(|sought| sought.name);
+        }
+    }
+
+    /// The block that the value of an entry is, if it is known.
+    pub(crate) fn known_block(&self, home: Home) -> Option<BlockId> {
+        match self.entry(home.entry?).state {
+            State::Done(datum) => match datum.form {
+                Form::Block(block) => Some(block),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether the name that is sought is assigned by a part of a block that is ranked above.
+    pub(crate) fn is_sought_above(&mut self, block: BlockId, rank: u32) -> bool {
+        let Some(sought) = self.being_sought() else {
+            return false;
+        };
+        let assigned = self.assigned(block, sought.name);
+        assigned.iter().any(|one| one.rank > rank)
+    }
+
+    /// Whether a definition of a block that is merged can matter to the name that is sought in it.
+    pub(crate) fn matters(&mut self, candidate: &Candidate) -> bool {
+        let Some(sought) = self.being_sought() else {
+            return true;
+        };
+        let order = self.block(sought.block).home.order;
+        let mut winners = sought.winners.iter();
+        if winners.any(|&winner| self.beats(order, winner, candidate.file)) {
+            return false;
+        }
+        let What::Expression(id) = candidate.what else {
+            return true;
+        };
+        // What is merged may be undefined; if an assignment were, what is below it would count.
+        let can_be_undefined = candidate.operator == Mutation::Merge;
+        let mut search = Search::of(Some(sought.name));
+        !(can_be_undefined || self.is_block(id))
+            || self.could_define(id, candidate.file, &mut search)
+    }
+
+    /// Whether an entry has a value whatever that is.
+    pub(crate) fn is_always_defined(&mut self, entry: EntryId) -> bool {
+        let candidates = self.candidates(&self.says(entry));
+        let (highest, _) = self.split(candidates, self.home_of(entry).order);
+        highest.iter().any(|one| match one.what {
+            What::Expression(id) => self.is_never_undefined(id),
+            What::Implicit(_) => true,
+            What::Entry(_) => false,
+        })
+    }
+
+    fn is_never_undefined(&self, id: ExpressionId) -> bool {
+        match self.tree.expression(id).kind {
+            Kind::Literal(_) | Kind::Secret(_) | Kind::List(_) => true,
+            Kind::Block(_) | Kind::Import(..) => true,
+            Kind::If(_, then, Some(otherwise)) => {
+                self.is_never_undefined(then) && self.is_never_undefined(otherwise.expression())
+            }
+            Kind::Macro(macro_, _) => self.is_never_undefined(self.tree.macro_(macro_).value),
+            Kind::Chain(links) => {
+                let mut links = self.tree.chain(links).iter();
+                links.any(|&(_, link)| self.is_never_undefined(link))
+            }
+            _ => self.has_one_type(id),
+        }
+    }
+
+    /// Whether an expression has the same type whatever is in it.
+    pub(crate) fn has_one_type(&self, id: ExpressionId) -> bool {
+        match self.tree.expression(id).kind {
+            Kind::Negate(_) | Kind::Not(_) | Kind::Binary(..) => true,
+            Kind::Call(function, _) => matches!(
+                self.name(function),
+                "defined" | "downcase" | "join" | "sum" | "topdir" | "typeof" | "upcase"
+            ),
+            Kind::Macro(macro_, _) => self.has_one_type(self.tree.macro_(macro_).value),
+            _ => false,
+        }
+    }
+
+    /// Whether an expression is a block whichever way its conditions go.
+    fn is_block(&self, id: ExpressionId) -> bool {
+        match self.tree.expression(id).kind {
+            Kind::Block(_) | Kind::Import(..) => true,
+            Kind::If(_, then, Some(otherwise)) => {
+                self.is_block(then) && self.is_block(otherwise.expression())
+            }
+            Kind::Macro(macro_, _) => self.is_block(self.tree.macro_(macro_).value),
+            _ => false,
+        }
+    }
+
     /// The files whose assignment is the value of a name: nothing that they beat can change it.
     fn winners(&mut self, block: BlockId, name: Symbol) -> Vec<FileKey> {
-        let reasons = self.reasons.take();
-        let mut winners = Vec::new();
-        if let Ok(Some(entry)) = self.find(block, name, Span::at(0))
-            && let State::Done(_) = self.entry(entry).state
-            && self.entry(entry).block == block
-        {
-            let says = self.says(entry);
-            let candidates = self.candidates(&says);
-            let home = self.home_of(entry);
-            let by = match self.rule(candidates, home) {
-                Ok(Ruling::Assigned { by, .. }) => by,
-                Ok(Ruling::Chained { by, .. }) => vec![by],
-                _ => Vec::new(),
-            };
-            let is_assigned = |one: &&Candidate| one.operator == Mutation::Assign;
-            winners = by.iter().filter(is_assigned).map(|one| one.file).collect();
+        let by = self.assigned(block, name);
+        // What is below the others in a chain may have come from any file that the chain applies to.
+        let is_listed = self.block(block).ranking == Ranking::Listed;
+        let ranked = by.iter().filter(|one| !is_listed || one.rank > 0);
+        ranked.map(|one| one.file).collect()
+    }
+
+    /// The files whose assignment is the value of a name in a block that was merged for an entry: if it is
+    /// another's block, all that matters is who refers to it.
+    fn inner_winners(&mut self, entry: EntryId, block: BlockId, name: Symbol) -> Vec<FileKey> {
+        match self.block(block).home.entry == Some(entry) {
+            true => self.winners(block, name),
+            false => Vec::new(),
         }
-        self.reasons = reasons;
-        winners
+    }
+
+    /// The definitions whose assignment is the value of a name.
+    pub(crate) fn assigned(&mut self, block: BlockId, name: Symbol) -> Vec<Candidate> {
+        let Some(entry) = self.known(block, name) else {
+            return Vec::new();
+        };
+        if self.entry(entry).block != block || !matches!(self.entry(entry).state, State::Done(_)) {
+            return Vec::new();
+        }
+        let says = self.says(entry);
+        let candidates = self.candidates(&says);
+        let home = self.home_of(entry);
+        let mut by = match self.unnoted(|evaluator| evaluator.rule(candidates, home)) {
+            Ok(Ruling::Assigned { by, .. }) => by,
+            Ok(Ruling::Chained { by, .. }) => vec![by],
+            _ => Vec::new(),
+        };
+        by.retain(|one| one.operator == Mutation::Assign);
+        // Were it not beaten, what is private would hide the name: so who imports whom may matter.
+        let files: Vec<FileKey> = by.iter().map(|one| one.file).collect();
+        let candidates = self.candidates(&says);
+        let is_hiding = |one: &Candidate| {
+            self.is_said_privately(one) && !self.is_always_below(home.order, one.file, &files)
+        };
+        if !self.is_private(entry) && candidates.iter().any(is_hiding) {
+            by.clear();
+        }
+        by
+    }
+
+    /// Whether what is said in a scope is beaten by the value of the name that is asked for.
+    fn is_beaten(&self, asked: Asked<'_>, scope: ScopeId) -> bool {
+        let file = self.scope(scope).file;
+        let mut winners = asked.winners.iter();
+        winners.any(|&winner| self.beats(asked.home.order, winner, file))
     }
 
     fn body_presence(&mut self, body: BodyId, scope: ScopeId, asked: Asked<'_>) -> Evaluated<()> {
         let file = self.scope(scope).file;
-        let is_beaten = |&winner: &FileKey| self.beats(asked.home.order, winner, file);
-        if !self.tree.body(body).inline || asked.winners.iter().any(is_beaten) {
+        if !self.tree.body(body).inline || self.is_beaten(asked, scope) {
             return Ok(());
         }
         let inlines = self.inlines_of(body, file);
@@ -288,16 +572,16 @@ impl Evaluator<'_> {
             Some(name) => inlines.by_name.get(&name).map_or(&[][..], |found| found),
             None => &inlines.all,
         };
-        // What a file imports, it beats; and what is imported anyway, no condition imports.
+        // What a file imports, it beats.
         let is_winner = asked.winners.contains(&file);
         for &(inline, imported) in found {
             work::step();
-            let is_conditional = matches!(self.tree.expression(inline).kind, Kind::If(..));
-            let is_idle = imported == Imported::Yes
-                && (is_winner
-                    || is_conditional && self.imports_nothing_new(inline, file, asked.block));
-            if !is_idle {
-                self.inline_presence(inline, scope, asked, Could::Define)?;
+            let could = match (asked.next, imported) {
+                (None, Imported::No) => Could::Define,
+                _ => Could::PerhapsDefine,
+            };
+            if imported == Imported::No || !is_winner {
+                self.inline_presence(inline, scope, asked, could)?;
             }
         }
         if asked.name.is_some() {
@@ -317,7 +601,11 @@ impl Evaluator<'_> {
         could: Could,
     ) -> Evaluated<()> {
         let Asked {
-            block, name, home, ..
+            block,
+            name,
+            next,
+            home,
+            ..
         } = asked;
         let file = self.scope(scope).file;
         match self.tree.expression(id).kind {
@@ -326,10 +614,14 @@ impl Evaluator<'_> {
                 let otherwise = otherwise.map(|otherwise| otherwise.expression());
                 if could == Could::PerhapsDefine {
                     let mut search = Search {
-                        name,
+                        next,
                         has_imports: !asked.winners.contains(&file),
-                        known: Some(self.unconditional(block)),
-                        seen: FxHashSet::default(),
+                        known: Some(Known {
+                            block,
+                            unconditional: self.unconditional(block, file),
+                            is_said_once: asked.is_said_once,
+                        }),
+                        ..Search::of(name)
                     };
                     let could = self.could_define(then, file, &mut search)
                         || otherwise.is_some_and(|id| self.could_define(id, file, &mut search));
@@ -364,10 +656,8 @@ impl Evaluator<'_> {
                 self.reasons = reasons;
                 let (file, body) = imported?;
                 let mut search = Search {
-                    name,
-                    has_imports: true,
-                    known: None,
-                    seen: FxHashSet::default(),
+                    next,
+                    ..Search::of(name)
                 };
                 if !is_literal || self.body_could_define(body, file, &mut search) {
                     self.import(id, scope, home)?;
@@ -380,7 +670,7 @@ impl Evaluator<'_> {
             _ => {
                 let datum = self.deciding(|evaluator| evaluator.evaluate(id, scope, home))?;
                 if let Form::Block(inner) = datum.form {
-                    self.because_presence(inner, name);
+                    self.because_presence(inner, name, next);
                 }
                 Ok(())
             }
@@ -491,63 +781,35 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The imports of a block that no condition can prevent.
-    fn unconditional(&mut self, block: BlockId) -> Arc<Unconditional> {
-        if let Some(known) = self.unconditional.get(&block) {
+    /// What a file imports into a block, directly or not, that no condition can prevent.
+    fn unconditional(&mut self, block: BlockId, file: FileKey) -> Arc<FxHashSet<FileKey>> {
+        if let Some(known) = self.unconditional.get(&(block, file)) {
             return Arc::clone(known);
         }
-        let mut found = Unconditional::default();
+        let mut found = FxHashSet::default();
         let parts = self.block(block).parts.clone();
         let bodies = parts.as_slice().iter().filter_map(|part| match *part {
-            Part::Body(body, scope) => Some((body, self.scope(scope).file)),
-            Part::Block(..) => None,
+            Part::Body(body, scope) if self.scope(scope).file == file => Some((body, file)),
+            _ => None,
         });
         let mut pending: Vec<(BodyId, FileKey)> = bodies.collect();
+        if self.imported.contains_key(&(block, file)) {
+            pending.push((self.imports.body(file), file));
+        }
         while let Some((body, file)) = pending.pop() {
-            for statement in self.tree.body(body).statements() {
+            for inline in self.outline(body).inlines.iter() {
                 work::step();
-                if let Statement::Inline(inline) = self.tree.statement(statement)
-                    && let Kind::Import(argument, _) = self.tree.expression(inline).kind
+                if let Kind::Import(argument, _) = self.tree.expression(*inline).kind
                     && let Named::File(imported, body) = self.named(argument, file)
+                    && found.insert(imported)
                 {
-                    let importers = found.importers.entry(imported).or_default();
-                    if importers.is_empty() {
-                        pending.push((body, imported));
-                    }
-                    importers.push(file);
+                    pending.push((body, imported));
                 }
             }
         }
         let found = Arc::new(found);
-        self.unconditional.insert(block, Arc::clone(&found));
+        self.unconditional.insert((block, file), Arc::clone(&found));
         found
-    }
-
-    /// Whether everything that an inline statement could import is imported anyway, below the same file.
-    fn imports_nothing_new(&mut self, id: ExpressionId, file: FileKey, block: BlockId) -> bool {
-        match self.tree.expression(id).kind {
-            Kind::Import(argument, _) => match self.named(argument, file) {
-                Named::File(imported, _) => self.unconditional(block).has(file, imported),
-                Named::Nothing => true,
-                Named::Anything => false,
-            },
-            Kind::If(_, then, otherwise) => {
-                self.is_idle(then, file, block)
-                    && otherwise.is_none_or(|one| self.is_idle(one.expression(), file, block))
-            }
-            _ => false,
-        }
-    }
-
-    fn is_idle(&mut self, id: ExpressionId, file: FileKey, block: BlockId) -> bool {
-        let Kind::Block(body) = self.tree.expression(id).kind else {
-            return self.imports_nothing_new(id, file, block);
-        };
-        let mut statements = self.tree.body(body).statements();
-        statements.all(|statement| match self.tree.statement(statement) {
-            Statement::Define(_) => true,
-            Statement::Inline(inline) => self.imports_nothing_new(inline, file, block),
-        })
     }
 
     /// Whether an inline statement could define a name, if it were evaluated in another way.
@@ -568,7 +830,7 @@ impl Evaluator<'_> {
             Kind::Import(argument, _) => match self.named(argument, file) {
                 Named::File(imported, body) => {
                     let known = search.known.as_ref();
-                    let is_known = known.is_some_and(|known| known.has(file, imported));
+                    let is_known = known.is_some_and(|known| self.is_imported(known, id, imported));
                     !is_known && self.body_could_define(body, imported, search)
                 }
                 Named::Nothing => false,
@@ -585,16 +847,64 @@ impl Evaluator<'_> {
         if !search.seen.insert(body) {
             return false;
         }
-        let mut statements = self.tree.body(body).statements();
-        statements.any(|statement| {
-            work::step();
-            match self.tree.statement(statement) {
-                Statement::Define(definition) => {
-                    search.name.is_none_or(|name| definition.name == name)
-                }
-                Statement::Inline(inline) => self.could_define(inline, file, search),
+        let outline = self.outline(body);
+        let is_defined = match search.name {
+            None => !outline.defined.is_empty(),
+            Some(name) => {
+                let mut definitions = outline.defined.get(&name).into_iter().flatten();
+                definitions.any(|&one| self.could_define_within(one, file, search.next))
             }
-        })
+        };
+        let mut inlines = outline.inlines.iter();
+        is_defined || inlines.any(|&inline| self.could_define(inline, file, search))
+    }
+
+    /// What is written in a body, by name.
+    fn outline(&mut self, body: BodyId) -> Arc<Outline> {
+        if let Some(known) = self.outlines.get(&body) {
+            return Arc::clone(known);
+        }
+        let mut outline = Outline::default();
+        for id in self.tree.body(body).statements() {
+            work::step();
+            match self.tree.statement(id) {
+                Statement::Define(definition) => {
+                    let found = outline.defined.entry(definition.name).or_default();
+                    found.push(definition);
+                }
+                Statement::Inline(inline) => outline.inlines.push(inline),
+            }
+        }
+        let outline = Arc::new(outline);
+        self.outlines.insert(body, Arc::clone(&outline));
+        outline
+    }
+
+    /// Whether a file is in a block anyway, and an import of it changes nothing.
+    fn is_imported(&self, known: &Known, import: ExpressionId, imported: FileKey) -> bool {
+        if known.unconditional.contains(&imported) {
+            return true;
+        }
+        // If only one file says something about a name, it does not matter whom it beats; then all that
+        // matters is the import that brought it.
+        let scope = self.imported.get(&(known.block, imported));
+        let importer = scope.and_then(|&scope| self.scope(scope).importer);
+        known.is_said_once && importer.is_some_and(|(_, span)| span != self.span(import))
+    }
+
+    /// Whether a definition could define a name in what it defines. What is merged only adds what it has.
+    fn could_define_within(
+        &mut self,
+        definition: Definition,
+        file: FileKey,
+        name: Option<Symbol>,
+    ) -> bool {
+        let Some(name) = name else { return true };
+        if definition.operator != Mutation::Merge || definition.private {
+            return true;
+        }
+        let mut search = Search::of(Some(name));
+        self.could_define(definition.value, file, &mut search)
     }
 }
 
@@ -634,50 +944,55 @@ enum Named {
     Anything,
 }
 
-/// The imports of a block that no condition can prevent.
-#[derive(Debug, Default)]
-pub(crate) struct Unconditional {
-    importers: FxHashMap<FileKey, Vec<FileKey>>,
+/// What is imported into a block without an inline statement that is looked at.
+struct Known {
+    block: BlockId,
+    /// What the file that it stands in imports in any case.
+    unconditional: Arc<FxHashSet<FileKey>>,
+    /// Whether at most one file says something about the name that is asked for.
+    is_said_once: bool,
 }
 
-impl Unconditional {
-    /// Whether a file imports another in any case, directly or not.
-    fn has(&self, importer: FileKey, imported: FileKey) -> bool {
-        let mut pending = vec![imported];
-        let mut seen = FxHashSet::default();
-        while let Some(file) = pending.pop() {
-            for &one in self.importers.get(&file).into_iter().flatten() {
-                work::step();
-                if one == importer {
-                    return true;
-                }
-                if seen.insert(one) {
-                    pending.push(one);
-                }
-            }
-        }
-        false
-    }
+/// The statements of a body.
+#[derive(Debug, Default)]
+pub(crate) struct Outline {
+    defined: FxHashMap<Symbol, Vec<Definition>>,
+    inlines: Vec<ExpressionId>,
 }
 
 /// A search for what could define a name.
 struct Search {
     /// None for any name.
     name: Option<Symbol>,
+    /// A name in that.
+    next: Option<Symbol>,
     /// Whether imported files count.
     has_imports: bool,
     /// The imports that bring nothing new.
-    known: Option<Arc<Unconditional>>,
+    known: Option<Known>,
     seen: FxHashSet<BodyId>,
+}
+
+impl Search {
+    /// For a name, or for any, wherever it is.
+    fn of(name: Option<Symbol>) -> Self {
+        Self {
+            name,
+            next: None,
+            has_imports: true,
+            known: None,
+            seen: FxHashSet::default(),
+        }
+    }
 }
 
 impl Node {
     fn key(self) -> Key {
         match self {
-            Node::Entry(entry) => Key::Entry(entry),
+            Node::Entry(entry, within) => Key::Entry(entry, within),
             Node::Element(list, index) => Key::Element(list, index),
-            Node::Argument(scope, number, _) => Key::Argument(scope.0, number),
-            Node::Presence(block, name) => Key::Presence(block, name),
+            Node::Argument(scope, number, _, within) => Key::Argument(scope.0, number, within),
+            Node::Presence(block, name, within) => Key::Presence(block, name, within),
             Node::Names(block) => Key::Names(block),
         }
     }
@@ -726,27 +1041,43 @@ impl Evaluator<'_> {
             known: FxHashMap::default(),
         };
         let mut path = Vec::new();
-        self.impact_block(root, false, &mut touched, &mut path, name);
+        for entry in self.visible(root) {
+            self.impact_entry(root, entry, false, &mut touched, &mut path, name);
+        }
     }
 
-    fn impact_block(
+    fn impact_entry(
         &mut self,
         block: BlockId,
+        entry: EntryId,
         all: bool,
         touched: &mut Touched,
         path: &mut Vec<Segment>,
         name: &mut dyn FnMut(&[Segment]),
     ) {
-        for entry in self.visible(block) {
-            let key = self.entry(entry).name;
-            path.push(Segment::Key(self.name(key).to_owned()));
-            let is_touched = all
-                || self.is_touched(Node::Presence(block, key), touched)
-                || self.is_touched(Node::Entry(entry), touched);
-            let datum = self.value(entry, Span::at(0)).unwrap_or(Datum::UNDEFINED);
-            self.impact_datum(datum, is_touched, touched, path, name);
-            path.pop();
+        let key = self.entry(entry).name;
+        path.push(Segment::Key(self.name(key).to_owned()));
+        let is_touched = |evaluator: &mut Self, within, touched: &mut Touched| {
+            all || evaluator.is_touched(Node::Presence(block, key, within), touched)
+                || evaluator.is_touched(Node::Entry(entry, within), touched)
+        };
+        let datum = self.value(entry, Span::at(0)).unwrap_or(Datum::UNDEFINED);
+        let is_whole_touched = is_touched(self, None, touched);
+        match datum.form {
+            Form::Block(inner) => {
+                if is_whole_touched || self.is_touched(Node::Names(inner), touched) {
+                    name(path);
+                }
+                for entry in self.visible(inner) {
+                    // What does not matter to the whole does not matter to a part.
+                    let within = Some(self.entry(entry).name);
+                    let all = is_whole_touched && is_touched(self, within, touched);
+                    self.impact_entry(inner, entry, all, touched, path, name);
+                }
+            }
+            _ => self.impact_datum(datum, is_whole_touched, touched, path, name),
         }
+        path.pop();
     }
 
     fn impact_datum(
@@ -767,7 +1098,9 @@ impl Evaluator<'_> {
                 if all || self.is_touched(Node::Names(block), touched) {
                     name(path);
                 }
-                self.impact_block(block, all, touched, path, name);
+                for entry in self.visible(block) {
+                    self.impact_entry(block, entry, all, touched, path, name);
+                }
             }
             Form::List(list) => {
                 if all {

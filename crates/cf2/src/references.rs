@@ -79,18 +79,30 @@ impl Evaluator<'_> {
     }
 
     /// `of.by.by`: a long chain is read from the left without going deeper.
-    pub(crate) fn selection(&mut self, id: ExpressionId, scope: ScopeId, home: Home) -> Evaluated {
+    pub(crate) fn selection(
+        &mut self,
+        id: ExpressionId,
+        scope: ScopeId,
+        home: Home,
+        within: Option<Symbol>,
+    ) -> Evaluated {
         let mut selectors = Vec::new();
         let mut of = id;
         while let Kind::Select(inner, by) = self.tree.expression(of).kind {
             selectors.push((of, by));
             of = inner;
         }
+        self.focus_on(selectors.last().map(|one| one.1), scope, home, within);
         let mut datum = self.evaluate(of, scope, home)?;
-        for (whole, by) in selectors.into_iter().rev() {
+        while let Some((whole, by)) = selectors.pop() {
+            let next = selectors.last().map(|one| one.1);
+            self.focus_on(next, scope, home, within);
             let selected = self.select(datum, by, scope, home)?;
             datum = match selected {
-                Selected::Entry(entry) => self.value(entry, self.span(whole))?,
+                Selected::Entry(entry) => {
+                    self.focus_on(next, scope, home, within);
+                    self.value(entry, self.span(whole))?
+                }
                 Selected::Element(list, index) => self.element(list, index, self.span(whole))?,
                 Selected::Literal(item) => {
                     self.because_item(item);
@@ -100,6 +112,30 @@ impl Evaluator<'_> {
             .marked(datum.secret);
         }
         Ok(datum)
+    }
+
+    /// Only what a selector selects is asked for in what is computed next, or what is asked for in all.
+    fn focus_on(
+        &mut self,
+        by: Option<ExpressionId>,
+        scope: ScopeId,
+        home: Home,
+        within: Option<Symbol>,
+    ) {
+        if self.reasons.is_none() {
+            return;
+        }
+        let Some(by) = by else {
+            return self.focus(within);
+        };
+        let selector = self.unnoted(|evaluator| evaluator.evaluate(by, scope, home));
+        if let Ok(datum) = selector
+            && let Form::Scalar(cell) = datum.form
+        {
+            let key = operators::text(cell, &self.unit);
+            let name = self.unit.symbols.intern_text(&self.unit.sources, &key);
+            self.focus(Some(name));
+        }
     }
 
     /// What a selector selects; its value is not computed.
@@ -135,6 +171,7 @@ impl Evaluator<'_> {
         home: Home,
     ) -> Evaluated<Result<Selected, Missing>> {
         let span = self.span(by);
+        let within = self.take_focus();
         let selector = self.deciding(|evaluator| evaluator.evaluate(by, scope, home))?;
         let Form::Scalar(cell) = selector.form else {
             let type_ = self.type_name(selector);
@@ -155,6 +192,7 @@ impl Evaluator<'_> {
                 };
                 let key = operators::text(cell, &self.unit);
                 let name = self.unit.symbols.intern_text(&self.unit.sources, &key);
+                self.focus(within);
                 if let Some(entry) = self.find(block, name, span)? {
                     return Ok(Ok(Selected::Entry(entry)));
                 }

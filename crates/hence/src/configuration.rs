@@ -8,6 +8,7 @@ use hence_model::path::{Path, Segment};
 use hence_model::source::{FileId, Span};
 use hence_model::unit::Unit;
 use hence_model::value::Sink;
+use hence_puppet::Site;
 use hence_smartfrog::printer::SmartFrog;
 use hence_smartfrog::written;
 
@@ -25,8 +26,26 @@ pub enum Configuration<'w> {
 pub struct Catalog<'w> {
     /// The catalog.
     pub compiled: hence_puppet::Compiled<'w>,
-    /// The texts.
-    pub unit: MutexGuard<'w, Unit>,
+    /// The site it was compiled for.
+    pub site: &'w Site<'w>,
+    /// The texts; not here while more may be read.
+    pub unit: Option<MutexGuard<'w, Unit>>,
+}
+
+impl<'w> Catalog<'w> {
+    fn unit(&self) -> &Unit {
+        self.unit.as_deref().expect("nobody reads now")
+    }
+
+    /// Asks something that may have to read further files.
+    fn ask<T>(&mut self, question: impl FnOnce(&mut hence_puppet::Compiled<'w>) -> T) -> T {
+        let mistakes = self.unit.take().map(|mut unit| std::mem::take(&mut unit.diagnostics));
+        let answer = question(&mut self.compiled);
+        let mut unit = self.site.unit();
+        unit.diagnostics = mistakes.unwrap_or_default();
+        self.unit = Some(unit);
+        answer
+    }
 }
 
 impl Configuration<'_> {
@@ -35,7 +54,7 @@ impl Configuration<'_> {
         match self {
             Configuration::SmartFrog(compiled) => &compiled.unit,
             Configuration::Cf2(compiled) => compiled.unit(),
-            Configuration::Puppet(catalog) => &catalog.unit,
+            Configuration::Puppet(catalog) => catalog.unit(),
         }
     }
 
@@ -80,7 +99,7 @@ impl Configuration<'_> {
         match self {
             Configuration::SmartFrog(compiled) => compiled.explain(path),
             Configuration::Cf2(compiled) => compiled.explain(path),
-            Configuration::Puppet(catalog) => catalog.compiled.explain(&catalog.unit, path),
+            Configuration::Puppet(catalog) => catalog.ask(|compiled| compiled.explain(path)),
         }
     }
 
@@ -89,7 +108,9 @@ impl Configuration<'_> {
         match self {
             Configuration::SmartFrog(compiled) => compiled.impact(place, name),
             Configuration::Cf2(compiled) => compiled.impact(place, name),
-            Configuration::Puppet(catalog) => catalog.compiled.impact(&catalog.unit, place, name),
+            Configuration::Puppet(catalog) => {
+                catalog.ask(|compiled| compiled.impact(place, name));
+            }
         }
     }
 
@@ -101,8 +122,16 @@ impl Configuration<'_> {
             }
             Configuration::Cf2(compiled) => compiled.meant(file, line, column),
             Configuration::Puppet(catalog) => {
-                catalog.compiled.meant(&catalog.unit, file, line, column)
+                catalog.compiled.meant(catalog.unit(), file, line, column)
             }
+        }
+    }
+
+    /// What a written path may mean, likeliest first.
+    pub fn readings(&self, text: &str) -> Vec<Path> {
+        match self {
+            Configuration::Puppet(catalog) => vec![catalog.compiled.read_path(text)],
+            _ => Path::readings(text),
         }
     }
 

@@ -1,12 +1,14 @@
 //! Runs the executable specification: the files below `spec/`.
 //!
-//!     spec/sf/<topic>/<sentence>.sf     a specification (or spec/cf2/…/….cf2), and beside it what must come of it:
+//!     spec/sf/<topic>/<sentence>.sf     a specification (or spec/cf2/…/….cf2, spec/puppet/…/….pp), and beside it
+//!                                       what must come of it:
 //!         <sentence>.expect             the configuration as JSON
 //!         <sentence>.diagnostics        what is said about it
 //!         <sentence>.yaml, .native      the configuration in other formats, if its first lines ask
 //!         <sentence>.why                questions about it, and their answers: a session
 //!     spec/cli/<topic>.session          commands and their answers
 //!     …/parts/                          what others include or use; not run by itself
+//!     spec/puppet/<topic>/<sentence>/   the modules, hiera.yaml and facts.json of a manifest
 //!
 //! Everything that should stand beside an input is made again and compared with what does. With
 //! `SPEC_UPDATE=1` it is written instead: then read it, and commit it.
@@ -45,7 +47,7 @@ fn make_all(files: &[PathBuf]) -> BTreeMap<PathBuf, String> {
     let mut made = BTreeMap::new();
     for file in files {
         match extension(file) {
-            "sf" | "cf2" => specification(file, &mut made),
+            "sf" | "cf2" | "pp" => specification(file, &mut made),
             "session" | "why" => drop(made.insert(file.clone(), session(file))),
             _ if is_expectation(file) => {}
             _ => panic!("nobody runs {}: move it to `parts/`", file.display()),
@@ -108,9 +110,11 @@ fn specification(file: &Path, made: &mut BTreeMap<PathBuf, String>) {
     let folder = file.parent().expect("a file is in a folder");
     let name = file.file_name().unwrap().to_str().unwrap();
     let text = fs::read_to_string(file).unwrap_or_default();
+    let beside = surroundings(file);
     let compile = |format: &[&str]| {
         let mut words = vec!["hence", "compile", name];
         words.extend(format);
+        words.extend(beside.iter().map(String::as_str));
         words.extend(asked(&text, "options"));
         for semantics in asked(&text, "semantics") {
             words.extend(["--semantics", semantics]);
@@ -130,9 +134,34 @@ fn specification(file: &Path, made: &mut BTreeMap<PathBuf, String>) {
     }
 }
 
-/// The words behind `// key:` in the comment lines that a specification begins with.
+/// The options of a manifest: for a node, with what lies in the folder of its name.
+fn surroundings(file: &Path) -> Vec<String> {
+    if extension(file) != "pp" {
+        return Vec::new();
+    }
+    let mut options = Vec::new();
+    let text = fs::read_to_string(file).unwrap_or_default();
+    if !asked(&text, "options").contains(&"--node") {
+        options.extend(["--node", "web1.example.org"].map(str::to_owned));
+    }
+    let name = file.file_stem().unwrap().to_str().unwrap();
+    let beside = [
+        ("--modulepath", "modules"),
+        ("--hiera", "hiera.yaml"),
+        ("--facts", "facts.json"),
+    ];
+    for (option, what) in beside {
+        if file.with_extension("").join(what).exists() {
+            options.extend([option.to_owned(), format!("{name}/{what}")]);
+        }
+    }
+    options
+}
+
+/// The words behind `// key:` or `# key:` in the comment lines that a specification begins with.
 fn asked<'a>(text: &'a str, key: &str) -> Vec<&'a str> {
-    let comments = text.lines().map_while(|line| line.strip_prefix("// "));
+    let comment = |line: &'a str| line.strip_prefix("// ").or_else(|| line.strip_prefix("# "));
+    let comments = text.lines().map_while(comment);
     let values = comments.filter_map(|line| line.strip_prefix(key)?.strip_prefix(": "));
     values.flat_map(str::split_whitespace).collect()
 }
@@ -301,7 +330,9 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
             let path = entry.expect("the specification can be read").path();
             if !path.is_dir() {
                 files.push(path);
-            } else if path.file_name().is_some_and(|name| name != "parts") {
+            } else if path.file_name().is_some_and(|name| name != "parts")
+                && !path.with_extension("pp").exists()
+            {
                 folders.push(path);
             }
         }

@@ -109,6 +109,8 @@ pub enum StepKind {
     Mutation(Cow<'static, str>),
     /// Its place among its neighbours follows this constraint.
     Order,
+    /// It travelled in a way that its language has words for.
+    Told(Cow<'static, str>),
 }
 
 /// A definition that did not win.
@@ -152,6 +154,18 @@ pub enum Rule {
     Undefined,
     /// A later mutation of one statement replaces what those before it came to.
     LaterMutation,
+    /// A class overrides what a class that it inherits says.
+    Subclass,
+    /// What a collector sets replaces what was there.
+    Collector,
+    /// What is set beats a default.
+    SetOverDefault,
+    /// The default of the nearest scope wins.
+    NearestDefault,
+    /// What is given to a parameter beats what the data or its default say.
+    GivenOverDefault,
+    /// What the data say beats the default of a parameter.
+    DataOverDefault,
 }
 
 impl Rule {
@@ -167,6 +181,12 @@ impl Rule {
             Rule::ImportingFile => "a file beats those that it imports (§4.1)",
             Rule::Undefined => "any value beats an undefined one (§3.2)",
             Rule::LaterMutation => "a later mutation of a statement replaces those before it",
+            Rule::Subclass => "a class overrides what the class that it inherits says",
+            Rule::Collector => "a collector overrides what was set",
+            Rule::SetOverDefault => "an attribute that is set beats a default",
+            Rule::NearestDefault => "the default of the nearest scope wins",
+            Rule::GivenOverDefault => "a value that is given beats the default of a parameter",
+            Rule::DataOverDefault => "data beat the default of a parameter",
         }
     }
 }

@@ -4,7 +4,9 @@ use ecow::EcoString;
 use hence_model::value::{Event, Sink};
 
 use crate::compile::Compiled;
-use crate::resource::{Resource, capitalised};
+use crate::evaluate::flatten;
+use crate::resource::{Attribute, Resource, capitalised};
+use crate::resource_types;
 use crate::syntax::Form;
 use crate::trace::ResourceId;
 use crate::types::Type;
@@ -93,15 +95,40 @@ fn send_sensitive(resource: &Resource<'_>, sink: &mut impl Sink) {
 }
 
 /// Attributes that are `undef` are not in the catalog.
-fn send_attributes(resource: &Resource<'_>, sink: &mut impl Sink) {
+pub(crate) fn send_attributes(resource: &Resource<'_>, sink: &mut impl Sink) {
     sink.event(Event::MapStart);
     for attribute in &resource.attributes {
         if !attribute.value.is_undef() {
             sink.event(Event::Key(&attribute.name));
-            send_value(&attribute.value, sink);
+            send_attribute(attribute, sink);
         }
     }
     sink.event(Event::MapEnd);
+}
+
+/// Arrays with references in them are flat, and what connects resources has no holes.
+fn send_attribute(attribute: &Attribute, sink: &mut impl Sink) {
+    let relates = resource_types::is_relationship(&attribute.name);
+    let Datum::Array(_) = &attribute.value.datum else {
+        return send_value(&attribute.value, sink);
+    };
+    let mut flat = Vec::new();
+    flatten(&attribute.value, &mut flat);
+    if !relates && !flat.iter().any(|value| is_reference(&value.datum)) {
+        return send_value(&attribute.value, sink);
+    }
+    sink.event(Event::ListStart);
+    for value in flat.iter().filter(|value| !relates || !value.is_undef()) {
+        send_value(value, sink);
+    }
+    sink.event(Event::ListEnd);
+}
+
+fn is_reference(datum: &Datum) -> bool {
+    let Datum::Type(kind) = datum else {
+        return false;
+    };
+    matches!(**kind, Type::Resource(_, Some(_)) | Type::Class(Some(_)))
 }
 
 /// Sends a value as a catalog shows it.

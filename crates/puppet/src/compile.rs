@@ -67,7 +67,7 @@ impl Compiled<'_> {
 impl Node {
     /// A node with facts of its own, and those that its name tells.
     pub fn new(name: &str, facts: Hash) -> Self {
-        let origin = Origin::written(0);
+        let origin = Origin::NOWHERE;
         let text = |text: &str| Value::new(text, origin);
         let host = name.split('.').next().unwrap_or(name);
         let networking: Hash = [(text("hostname"), text(host)), (text("fqdn"), text(name))]

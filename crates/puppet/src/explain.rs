@@ -1,13 +1,812 @@
-//! Reads the trace: why something is what it is.
+//! Why something in a catalog is what it is: the answer, read from the trace.
 
-use hence_model::explanation::{Explanation, NoSuchPath};
+use std::borrow::Cow;
+
+use ecow::EcoString;
+use hence_model::explanation::{
+    Dependence, Explanation, Expression, Lost, NoSuchPath, Role, Rule, Shown, Step, StepKind,
+};
 use hence_model::path::{Path, Segment};
 use hence_model::source::{FileId, Span};
 use hence_model::unit::Unit;
+use hence_model::value::{self, Builder};
 
+use crate::catalog::{send_value, shown_title};
 use crate::compile::Compiled;
 use crate::evaluate::Evaluator;
-use crate::trace::{Node, Origin, Source};
+use crate::literals::Literals;
+use crate::reasons::{Absences, Reasons};
+use crate::resource::{Attribute, Resource, ResourceKind, Said};
+use crate::syntax::{self, Kind};
+use crate::trace::{Cause, ControlId, How, Making, Node, Origin, ResourceId, Source};
+use crate::value::{Datum, Value};
+
+/// So deep is an expression told.
+const DEEPEST: usize = 60;
+
+/// What is asked about.
+struct Subject {
+    id: ResourceId,
+    /// The attribute; none for the resource itself.
+    attribute: Option<EcoString>,
+    /// The values around it, outermost first.
+    containers: Vec<Value>,
+    value: Value,
+}
+
+impl<'t> Compiled<'t> {
+    /// Reads a path: `File[/etc/motd].content`, `User[a].groups[0]`. Titles may hold anything, so it is the
+    /// longest that is in the catalog which counts.
+    pub fn read_path(&self, text: &str) -> Path {
+        let known = self.resources().filter_map(|(_, resource)| {
+            let reference = format!("{}[{}]", resource.type_name, shown_title(resource));
+            let rest = text.strip_prefix(reference.as_str())?;
+            let ends = rest.is_empty() || rest.starts_with(['.', '[']);
+            ends.then_some(reference.len())
+        });
+        let Some(end) = known.max() else {
+            // Nothing of that name: the part that looks like a reference is one.
+            let end = text.rfind("].").map_or(text.len(), |at| at + 1);
+            let (reference, rest) = text.split_at(end);
+            return with_rest(reference, rest);
+        };
+        let (reference, rest) = text.split_at(end);
+        with_rest(reference, rest)
+    }
+
+    /// Why the value at a path is what it is.
+    pub fn explain(&mut self, path: &Path) -> Result<Explanation, NoSuchPath> {
+        let subject = self.subject(path)?;
+        let literals = self.literals();
+        let mut absences = Absences::default();
+        let evaluator = &mut self.evaluator;
+        let reasons = match &subject.attribute {
+            Some(name) => Reasons::new(evaluator, &mut absences).of_attribute(
+                subject.id,
+                name,
+                &subject.containers,
+                &subject.value,
+            ),
+            None => Reasons::new(evaluator, &mut absences).of_resource(subject.id),
+        };
+        let mut depends: Vec<Dependence> = Vec::with_capacity(reasons.found.len());
+        let found = reasons.found.clone();
+        for (at, role) in found {
+            if let Some(span) = self.span_at(&literals, at) {
+                depends.push(Dependence { span, role });
+            }
+        }
+        depends.sort_by_key(|dependence| (order(dependence.role), dependence.span));
+        let teller = Teller {
+            evaluator: &self.evaluator,
+            compiled: self,
+            literals: &literals,
+        };
+        let place = teller.place(subject.value.origin).filter(|_| subject.attribute.is_some());
+        let is_secret = teller.is_secret(&subject);
+        let value = match is_secret {
+            true => Shown::Secret,
+            false => Shown::Value(teller.shown(&subject)),
+        };
+        let expression = match is_secret {
+            true => Expression {
+                operator: None,
+                value: Shown::Secret,
+                span: place.unwrap_or(teller.span_of(&subject)),
+                operands: Vec::new(),
+            },
+            false => teller.expression(&subject.value, teller.span_of(&subject), 0),
+        };
+        Ok(Explanation {
+            path: path.clone(),
+            value,
+            place,
+            steps: teller.steps(&subject),
+            lost: if is_secret { Vec::new() } else { teller.lost(&subject) },
+            depends,
+            expression,
+        })
+    }
+
+    /// Names every value that depends on what is written in a stretch of source.
+    pub fn impact(&mut self, place: Span, name: &mut dyn FnMut(&[Segment])) {
+        let literals = self.literals();
+        let wanted: Vec<u32> = literals.within(place).map(|span| span.start).collect();
+        let mut absences = Absences::default();
+        for (id, path, containers, value) in self.leaves() {
+            let Segment::Key(attribute) = &path[1] else {
+                continue;
+            };
+            let reasons = Reasons::new(&mut self.evaluator, &mut absences);
+            let reasons = reasons.of_attribute(id, attribute, &containers, &value);
+            if wanted.iter().any(|at| reasons.found.contains_key(at)) {
+                name(&path);
+            }
+        }
+    }
+
+    /// The stretch that is meant by a line, or by a column of it; none if nothing is written there.
+    pub fn meant(&self, unit: &Unit, file: FileId, line: u32, column: Option<u32>) -> Option<Span> {
+        let literals = self.literals();
+        match column {
+            Some(column) => {
+                let offset = unit.sources.offset(file, line, column)?;
+                let around = literals.within(Span::at(offset));
+                around.min_by_key(|span| span.end - span.start)
+            }
+            None => {
+                let start = unit.sources.offset(file, line, 1)?;
+                let text = unit.sources.slice(Span::new(start, unit.sources.span(file).end));
+                let length = text.find('\n').unwrap_or(text.len()) as u32;
+                let line = Span::new(start, start + length);
+                literals.within(line).next().map(|_| line)
+            }
+        }
+    }
+
+    fn literals(&self) -> Literals {
+        Literals::of(self.evaluator.loaded.iter().map(|loaded| &loaded.program))
+    }
+
+    /// The literal at an offset: of a manifest, or of data.
+    fn span_at(&self, literals: &Literals, at: u32) -> Option<Span> {
+        literals.at(at).or_else(|| self.evaluator.data_literal(at))
+    }
+
+    /// All attributes of all resources with their paths, and elements of containers, which are paths of their
+    /// own.
+    fn leaves(&self) -> Vec<(ResourceId, Vec<Segment>, Vec<Value>, Value)> {
+        let mut leaves = Vec::new();
+        for (id, resource) in self.resources() {
+            let reference = format!("{}[{}]", resource.type_name, shown_title(resource));
+            for attribute in resource.attributes.iter().filter(|one| !one.value.is_undef()) {
+                let path = vec![
+                    Segment::Key(reference.clone()),
+                    Segment::Key(attribute.name.to_string()),
+                ];
+                let mut pending = vec![(path, Vec::new(), attribute.value.clone())];
+                while let Some((path, containers, value)) = pending.pop() {
+                    let inside = |segment: Segment| [&path[..], &[segment]].concat();
+                    let around = || [&containers[..], std::slice::from_ref(&value)].concat();
+                    match &value.datum {
+                        Datum::Array(array) if !array.is_empty() => {
+                            for (at, element) in array.iter().enumerate().rev() {
+                                let path = inside(Segment::Index(at));
+                                pending.push((path, around(), element.clone()));
+                            }
+                        }
+                        Datum::Hash(hash) if !hash.is_empty() => {
+                            for (key, entry) in hash.iter().rev() {
+                                let key = Segment::Key(crate::text::text(key).to_string());
+                                pending.push((inside(key), around(), entry.value.clone()));
+                            }
+                        }
+                        _ => leaves.push((id, path, containers, value)),
+                    }
+                }
+            }
+        }
+        leaves
+    }
+
+    fn subject(&self, path: &Path) -> Result<Subject, NoSuchPath> {
+        let missing = |known: &[Segment], names: Vec<String>| NoSuchPath {
+            known: Path(known.to_vec()),
+            names,
+        };
+        let references = || {
+            let all = self.resources().map(|(_, resource)| {
+                format!("{}[{}]", resource.type_name, shown_title(resource))
+            });
+            all.collect::<Vec<String>>()
+        };
+        let Some((Segment::Key(reference), rest)) = path.0.split_first() else {
+            return Err(missing(&[], references()));
+        };
+        let found = self.resources().find(|(_, resource)| {
+            format!("{}[{}]", resource.type_name, shown_title(resource)) == *reference
+        });
+        let Some((id, resource)) = found else {
+            return Err(missing(&[], references()));
+        };
+        let Some((Segment::Key(name), rest)) = rest.split_first() else {
+            let title = Value::new(resource.title.clone(), resource.title_origin);
+            return Ok(Subject {
+                id,
+                attribute: None,
+                containers: Vec::new(),
+                value: title,
+            });
+        };
+        let attribute = resource.attribute(name).filter(|attribute| !attribute.value.is_undef());
+        let Some(attribute) = attribute else {
+            let names = resource.attributes.iter().map(|attribute| attribute.name.to_string());
+            return Err(missing(&path.0[..1], names.collect()));
+        };
+        let mut value = attribute.value.clone();
+        let mut containers = Vec::new();
+        for (at, segment) in rest.iter().enumerate() {
+            let inner = match (&value.datum, segment) {
+                (Datum::Array(array), Segment::Index(index)) => array.get(*index).cloned(),
+                (Datum::Hash(hash), Segment::Key(key)) => hash
+                    .iter()
+                    .find(|(known, _)| crate::text::text(known) == key.as_str())
+                    .map(|(_, entry)| entry.value.clone()),
+                (Datum::Hash(hash), Segment::Index(index)) => {
+                    hash.get(&Datum::Integer(*index as i64)).cloned()
+                }
+                _ => None,
+            };
+            let Some(inner) = inner else {
+                let names = match &value.datum {
+                    Datum::Hash(hash) => {
+                        hash.iter().map(|(key, _)| crate::text::text(key).to_string()).collect()
+                    }
+                    Datum::Array(array) => (0..array.len()).map(|at| at.to_string()).collect(),
+                    _ => Vec::new(),
+                };
+                return Err(missing(&path.0[..at + 2], names));
+            };
+            containers.push(std::mem::replace(&mut value, inner));
+        }
+        Ok(Subject {
+            id,
+            attribute: Some(name.as_str().into()),
+            containers,
+            value,
+        })
+    }
+}
+
+fn with_rest(reference: &str, rest: &str) -> Path {
+    let mut segments = vec![Segment::Key(reference.to_owned())];
+    let rest = rest.strip_prefix('.').unwrap_or(rest);
+    if !rest.is_empty() {
+        let first = Path::readings(rest).swap_remove(0);
+        segments.extend(first.0);
+    }
+    Path(segments)
+}
+
+fn order(role: Role) -> u8 {
+    match role {
+        Role::Value => 0,
+        Role::Operand => 1,
+        Role::Absence => 3,
+        _ => 2,
+    }
+}
+
+/// Puts an answer into words and values.
+struct Teller<'a, 't> {
+    evaluator: &'a Evaluator<'t>,
+    compiled: &'a Compiled<'t>,
+    literals: &'a Literals,
+}
+
+impl<'t> Teller<'_, 't> {
+    fn resource(&self, subject: &Subject) -> &Resource<'t> {
+        &self.evaluator.resources[subject.id.index()]
+    }
+
+    fn attribute(&self, subject: &Subject) -> Option<&Attribute> {
+        self.resource(subject).attribute(subject.attribute.as_deref()?)
+    }
+
+    fn is_secret(&self, subject: &Subject) -> bool {
+        let resource = self.resource(subject);
+        subject.attribute.as_ref().is_some_and(|name| resource.sensitive.contains(name))
+    }
+
+    fn span_of(&self, subject: &Subject) -> Span {
+        let resource = self.resource(subject);
+        let attribute = self.attribute(subject).map(|attribute| attribute.span);
+        attribute.or(resource.span).unwrap_or(Span::at(0))
+    }
+
+    /// The value, or all attributes of a resource.
+    fn shown(&self, subject: &Subject) -> value::Value {
+        let mut builder = Builder::default();
+        match subject.attribute {
+            Some(_) => send_value(&subject.value, &mut builder),
+            None => crate::catalog::send_attributes(self.resource(subject), &mut builder),
+        }
+        builder.finish().expect("a value was sent")
+    }
+
+    /// The literal that a value is, if it was only copied.
+    fn place(&self, origin: Origin) -> Option<Span> {
+        let mut origin = origin;
+        loop {
+            match self.evaluator.trace.source(origin) {
+                Source::Written(at) => return self.span_at(at),
+                Source::Node(Node::Variable { definition, .. }) => {
+                    origin = self.evaluator.trace.definition(*definition).value.origin;
+                }
+                Source::Node(
+                    Node::Outcome { value, .. }
+                    | Node::Chosen { value, .. }
+                    | Node::Found { value, .. },
+                ) => {
+                    origin = *value;
+                }
+                Source::Node(Node::Element { operands, .. }) => {
+                    let [element, container, _] = self.evaluator.trace.operands(*operands) else {
+                        return None;
+                    };
+                    // An element that is not there is nowhere.
+                    if element.is_undef() && element.origin == container.origin {
+                        return None;
+                    }
+                    origin = element.origin;
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    /// Where the first of the values stands that something was made from.
+    fn made_at(&self, operands: &[Value]) -> Option<Span> {
+        let at = operands.first()?.origin.offset()?;
+        Some(self.span_at(at).unwrap_or(Span::at(at)))
+    }
+
+    fn span_at(&self, at: u32) -> Option<Span> {
+        self.compiled.span_at(self.literals, at)
+    }
+
+    /// How a value is computed from literals.
+    fn expression(&self, value: &Value, around: Span, depth: usize) -> Expression {
+        let mut origin = value.origin;
+        let shown = || {
+            let mut builder = Builder::default();
+            send_value(value, &mut builder);
+            Shown::Value(builder.finish().expect("a value was sent"))
+        };
+        let leaf = |span: Span| Expression {
+            operator: None,
+            value: shown(),
+            span,
+            operands: Vec::new(),
+        };
+        loop {
+            match self.evaluator.trace.source(origin) {
+                Source::Nowhere => return leaf(around),
+                Source::Written(at) => {
+                    return leaf(self.span_at(at).unwrap_or(Span::at(at)));
+                }
+                Source::Node(Node::Variable { definition, .. }) => {
+                    origin = self.evaluator.trace.definition(*definition).value.origin;
+                }
+                Source::Node(
+                    Node::Outcome { value, .. }
+                    | Node::Chosen { value, .. }
+                    | Node::Found { value, .. },
+                ) => {
+                    origin = *value;
+                }
+                Source::Node(Node::Element { operands, .. }) => {
+                    let parts = self.evaluator.trace.operands(*operands);
+                    match parts {
+                        [element, container, _]
+                            if !element.is_undef() || element.origin != container.origin =>
+                        {
+                            origin = element.origin;
+                        }
+                        _ => return leaf(around),
+                    }
+                }
+                Source::Node(Node::Operation { at, operands }) => {
+                    let operator = operator(at);
+                    if depth >= DEEPEST {
+                        return leaf(at.span);
+                    }
+                    let operands = self.evaluator.trace.operands(*operands).iter();
+                    let operands =
+                        operands.map(|operand| self.expression(operand, at.span, depth + 1));
+                    return Expression {
+                        operator: Some(operator),
+                        value: shown(),
+                        span: at.span,
+                        operands: operands.collect(),
+                    };
+                }
+                Source::Node(Node::Made { by, operands }) => {
+                    let operands = self.evaluator.trace.operands(*operands);
+                    let span = self.made_at(operands).unwrap_or(around);
+                    if depth >= DEEPEST {
+                        return leaf(span);
+                    }
+                    let operands = operands.iter();
+                    let operands =
+                        operands.map(|operand| self.expression(operand, span, depth + 1));
+                    return Expression {
+                        operator: Some(making(*by)),
+                        value: shown(),
+                        span,
+                        operands: operands.collect(),
+                    };
+                }
+                Source::Node(
+                    Node::Outside(_)
+                    | Node::Unknown { .. }
+                    | Node::Present(_)
+                    | Node::Absent { .. }
+                    | Node::Lacking { .. },
+                ) => {
+                    return leaf(around);
+                }
+            }
+        }
+    }
+
+    /// The way of a value, from the literal outwards; then the resource, and who declared it.
+    fn steps(&self, subject: &Subject) -> Vec<Step> {
+        let mut steps = Vec::new();
+        let path = subject.attribute.as_deref().unwrap_or("").to_owned();
+        let mut control = Vec::new();
+        if subject.attribute.is_some() {
+            self.way(subject.value.origin, &mut steps, &mut control);
+        }
+        steps.reverse();
+        if let Some(attribute) = self.attribute(subject) {
+            let (words, path) = (said(attribute), path.clone());
+            if steps.first().is_none_or(|first| first.span != attribute.span) {
+                steps.push(told(words, attribute.span, &path));
+            }
+            control.push(attribute.control);
+        }
+        let resource = self.resource(subject);
+        self.declared(resource, &mut steps);
+        control.push(resource.control);
+        let mut seen = Vec::new();
+        for id in control {
+            self.conditions(id, &mut seen);
+        }
+        for span in seen {
+            steps.push(Step {
+                kind: StepKind::Condition,
+                span,
+                path: String::new(),
+                control: true,
+            });
+        }
+        steps
+    }
+
+    fn way(&self, origin: Origin, steps: &mut Vec<Step>, control: &mut Vec<ControlId>) {
+        let mut origin = origin;
+        loop {
+            match self.evaluator.trace.source(origin) {
+                Source::Nowhere => return,
+                Source::Written(at) => {
+                    let span = self.span_at(at).unwrap_or(Span::at(at));
+                    steps.push(Step {
+                        kind: StepKind::Written,
+                        span,
+                        path: String::new(),
+                        control: false,
+                    });
+                    return;
+                }
+                Source::Node(Node::Variable { definition, at, .. }) => {
+                    let definition = self.evaluator.trace.definition(*definition);
+                    let name = match &at.kind {
+                        Kind::Variable(name) => name.as_str(),
+                        _ => "",
+                    };
+                    if let Some((words, span)) = defined(name, definition.how) {
+                        steps.push(told(words, span, name));
+                    }
+                    control.push(definition.control);
+                    origin = definition.value.origin;
+                }
+                Source::Node(Node::Outcome {
+                    value,
+                    control: under,
+                }) => {
+                    control.push(*under);
+                    origin = *value;
+                }
+                Source::Node(Node::Found { value, key, .. }) => {
+                    if let Some(span) = key.offset().and_then(|at| self.span_at(at)) {
+                        steps.push(told("looked up in data".into(), span, ""));
+                    }
+                    origin = *value;
+                }
+                Source::Node(Node::Made { by, operands }) => {
+                    let operands = self.evaluator.trace.operands(*operands);
+                    if let Some(span) = self.made_at(operands) {
+                        steps.push(Step {
+                            kind: StepKind::Operation(making(*by)),
+                            span,
+                            path: String::new(),
+                            control: false,
+                        });
+                    }
+                    return;
+                }
+                Source::Node(Node::Chosen { value, at, .. }) => {
+                    let words = format!("handed on by `{}`", operator(at));
+                    steps.push(told(words.into(), at.span, ""));
+                    origin = *value;
+                }
+                Source::Node(Node::Element { at, operands }) => {
+                    let [element, container, _] = self.evaluator.trace.operands(*operands) else {
+                        return;
+                    };
+                    if element.is_undef() && element.origin == container.origin {
+                        steps.push(told("there is no such element".into(), at.span, ""));
+                        return;
+                    }
+                    if matches!(at.kind, Kind::Access(..)) {
+                        steps.push(told("taken out of it here".into(), at.span, ""));
+                    }
+                    origin = element.origin;
+                }
+                Source::Node(Node::Operation { at, .. }) => {
+                    steps.push(Step {
+                        kind: StepKind::Operation(operator(at)),
+                        span: at.span,
+                        path: String::new(),
+                        control: false,
+                    });
+                    return;
+                }
+                Source::Node(Node::Unknown { at, .. }) => {
+                    steps.push(told("nothing defines this variable".into(), at.span, ""));
+                    return;
+                }
+                Source::Node(
+                    Node::Outside(_)
+                    | Node::Present(_)
+                    | Node::Absent { .. }
+                    | Node::Lacking { .. },
+                ) => return,
+            }
+        }
+    }
+
+    /// The resource, and the classes and defined types around it.
+    fn declared(&self, resource: &Resource<'t>, steps: &mut Vec<Step>) {
+        let mut next = Some(resource);
+        let mut count = 0;
+        while let Some(resource) = next
+            && count < 1_000
+        {
+            count += 1;
+            let reference = format!("{}[{}]", resource.type_name, shown_title(resource));
+            if let Some(span) = resource.span {
+                steps.push(told(format!("`{reference}` is declared here").into(), span, &reference));
+            }
+            next = self.declarer(resource.control);
+        }
+    }
+
+    /// The class or resource whose body ran some code.
+    fn declarer(&self, mut control: ControlId) -> Option<&Resource<'t>> {
+        while control != ControlId::NONE {
+            let this = self.evaluator.trace.control(control);
+            if let Cause::Declared(id) = this.cause {
+                return Some(&self.evaluator.resources[id.index()]);
+            }
+            control = this.around;
+        }
+        None
+    }
+
+    /// The conditions around some code, also those of the classes around it.
+    fn conditions(&self, mut control: ControlId, seen: &mut Vec<Span>) {
+        let mut count = 0;
+        while control != ControlId::NONE && count < 1_000 {
+            count += 1;
+            let this = self.evaluator.trace.control(control);
+            control = this.around;
+            match &this.cause {
+                Cause::Test { at, .. } => {
+                    let span = condition(at);
+                    if !seen.contains(&span) {
+                        seen.push(span);
+                    }
+                }
+                Cause::Element { at, .. } => {
+                    if !seen.contains(&at.span) {
+                        seen.push(at.span);
+                    }
+                }
+                Cause::Declared(id) => control = self.evaluator.resources[id.index()].control,
+                Cause::Always | Cause::Called(_) | Cause::Node(_) => {}
+            }
+        }
+    }
+
+    /// What was said about the attribute, and lost.
+    fn lost(&self, subject: &Subject) -> Vec<Lost> {
+        let Some(name) = &subject.attribute else {
+            return Vec::new();
+        };
+        if !subject.containers.is_empty() {
+            return Vec::new();
+        }
+        let resource = self.resource(subject);
+        let Some(winner) = self.attribute(subject) else {
+            return Vec::new();
+        };
+        let mut lost: Vec<Lost> = Vec::new();
+        for one in resource.lost.iter().rev() {
+            if one.attribute.name != *name || winner.adds && winner.how == Said::Relationship {
+                continue;
+            }
+            let rule = match one.by {
+                Said::Collector => Rule::Collector,
+                Said::Override => Rule::Subclass,
+                Said::Data => Rule::DataOverDefault,
+                _ => Rule::SetOverDefault,
+            };
+            lost.push(self.loser(&one.attribute, rule));
+        }
+        if !matches!(winner.how, Said::Relationship) {
+            self.lost_defaults(resource, name, winner, &mut lost);
+        }
+        self.lost_parameters(resource, name, winner, &mut lost);
+        lost
+    }
+
+    fn loser(&self, attribute: &Attribute, rule: Rule) -> Lost {
+        let mut builder = Builder::default();
+        send_value(&attribute.value, &mut builder);
+        let is_secret = matches!(attribute.value.datum, Datum::Sensitive(_));
+        Lost {
+            value: Some(match is_secret {
+                true => Shown::Secret,
+                false => Shown::Value(builder.finish().expect("a value was sent")),
+            }),
+            span: self.place(attribute.value.origin).unwrap_or(attribute.span),
+            rule,
+            through: Vec::new(),
+        }
+    }
+
+    /// Defaults of the scopes around the resource that were not used.
+    fn lost_defaults(
+        &self,
+        resource: &Resource<'t>,
+        name: &str,
+        winner: &Attribute,
+        lost: &mut Vec<Lost>,
+    ) {
+        let mut next = Some(resource.scope);
+        while let Some(id) = next {
+            let scope = &self.evaluator.scopes[id.index()];
+            let defaults = scope.defaults.get(&resource.type_name).into_iter().flatten();
+            for default in defaults.filter(|default| default.name == name) {
+                if winner.how == Said::Default && default.span == winner.span {
+                    continue;
+                }
+                let rule = match winner.how {
+                    Said::Default => Rule::NearestDefault,
+                    _ => Rule::SetOverDefault,
+                };
+                let loser = self.loser(default, rule);
+                if !lost.iter().any(|other| other.span == loser.span) {
+                    lost.push(loser);
+                }
+            }
+            next = scope.parent;
+        }
+    }
+
+    /// The default of a parameter that was given.
+    fn lost_parameters(
+        &self,
+        resource: &Resource<'t>,
+        name: &str,
+        winner: &Attribute,
+        lost: &mut Vec<Lost>,
+    ) {
+        let definition = match resource.kind {
+            ResourceKind::Defined(definition) => Some(definition),
+            ResourceKind::Class => self.evaluator.known_class(&resource.title),
+            _ => None,
+        };
+        let parameter = definition
+            .and_then(|definition| definition.parameters.iter().find(|one| one.name == name));
+        let Some(default) = parameter.and_then(|parameter| parameter.default.as_ref()) else {
+            return;
+        };
+        if winner.how != Said::Parameter {
+            lost.push(Lost {
+                value: None,
+                span: default.span,
+                rule: match winner.how {
+                    Said::Data => Rule::DataOverDefault,
+                    _ => Rule::GivenOverDefault,
+                },
+                through: Vec::new(),
+            });
+        }
+    }
+}
+
+fn told(words: Cow<'static, str>, span: Span, path: &str) -> Step {
+    Step {
+        kind: StepKind::Told(words),
+        span,
+        path: path.to_owned(),
+        control: false,
+    }
+}
+
+/// How an attribute was set, in words.
+fn said(attribute: &Attribute) -> Cow<'static, str> {
+    let name = &attribute.name;
+    match attribute.how {
+        Said::Declared => format!("`{name}` is set here"),
+        Said::BodyDefault => format!("`{name}` is set here, for all resources of the declaration"),
+        Said::Default => format!("the default for `{name}` is set here"),
+        Said::Override => format!("`{name}` is overridden here"),
+        Said::Collector => format!("`{name}` is set by this collector"),
+        Said::Relationship => format!("`{name}` comes from this relationship"),
+        Said::Container => format!("`{name}` is handed down from what contains it"),
+        Said::Parameter => format!("the default of `${name}` is used"),
+        Said::Data => format!("the data say what `${name}` is"),
+    }
+    .into()
+}
+
+/// How a variable was defined, in words, and where.
+fn defined(name: &str, how: How<'_>) -> Option<(Cow<'static, str>, Span)> {
+    Some(match how {
+        How::Assigned(at) => (format!("`${name}` is assigned here").into(), at.span),
+        How::Given(parameter) => (format!("given to the parameter `${name}`").into(), parameter.span),
+        How::Default(parameter) => {
+            (format!("the default of the parameter `${name}`").into(), parameter.span)
+        }
+        How::Data(parameter) => {
+            (format!("looked up for the parameter `${name}`").into(), parameter.span)
+        }
+        How::Language => return None,
+    })
+}
+
+/// The operator or function of an expression.
+fn operator(at: &syntax::Expression) -> Cow<'static, str> {
+    match &at.kind {
+        Kind::Binary(operator, _) => operator.text().into(),
+        Kind::Not(_) => "!".into(),
+        Kind::Minus(_) => "-".into(),
+        Kind::Interpolated(_) => "\"…\"".into(),
+        Kind::Array(_) => "[ ]".into(),
+        Kind::Access(..) => "[…]".into(),
+        Kind::Call(call) => match &call.function.kind {
+            Kind::Name(name) => name.to_string().into(),
+            _ => "new".into(),
+        },
+        Kind::Case(_) => "case".into(),
+        Kind::Selector(_) => "?".into(),
+        Kind::Relationship(arrow, _) => arrow.text().into(),
+        _ => "…".into(),
+    }
+}
+
+/// What was done with data, in a word.
+fn making(by: Making) -> Cow<'static, str> {
+    match by {
+        Making::Merge => "merge".into(),
+        Making::Interpolation => "%{…}".into(),
+        Making::Conversion => "convert_to".into(),
+    }
+}
+
+/// The condition of a conditional.
+fn condition(at: &syntax::Expression) -> Span {
+    match &at.kind {
+        Kind::If(conditional) => conditional.condition.span,
+        Kind::Case(case) => case.test.span,
+        Kind::Selector(selector) => selector.test.span,
+        _ => at.span,
+    }
+}
 
 impl<'t> Evaluator<'t> {
     /// Where an `undef` comes from, and in words why it is one.
@@ -15,46 +814,59 @@ impl<'t> Evaluator<'t> {
         let mut origin = origin;
         loop {
             match self.trace.source(origin) {
+                Source::Nowhere => return None,
                 Source::Written(at) => {
                     return Some((Span::at(at), "`undef` is written here".to_owned()));
                 }
                 Source::Node(Node::Unknown { at, .. }) => {
                     return Some((at.span, "nothing defines this variable".to_owned()));
                 }
-                Source::Node(Node::Element { at, .. }) => {
-                    return Some((at.span, "there is no such element".to_owned()));
+                Source::Node(Node::Element { at, operands }) => {
+                    let [element, container, key] = self.trace.operands(*operands) else {
+                        return None;
+                    };
+                    if element.origin != container.origin {
+                        origin = element.origin;
+                        continue;
+                    }
+                    let key = crate::text::text(&key.datum);
+                    let words = match self.is_facts(container) {
+                        true => format!("there is no fact `{key}`"),
+                        false => format!("there is no element `{key}`"),
+                    };
+                    return Some((at.span, words));
                 }
                 Source::Node(Node::Variable { definition, .. }) => {
                     origin = self.trace.definition(*definition).value.origin;
                 }
-                Source::Node(Node::Outcome { value, .. } | Node::Found { value, .. }) => {
+                Source::Node(
+                    Node::Outcome { value, .. }
+                    | Node::Chosen { value, .. }
+                    | Node::Found { value, .. },
+                ) => {
                     origin = *value;
                 }
                 Source::Node(Node::Operation { at, .. }) => {
                     return Some((at.span, "this comes to `undef`".to_owned()));
                 }
-                Source::Node(Node::Outside(_) | Node::Lacking { .. } | Node::Made { .. }) => {
+                Source::Node(
+                    Node::Outside(_)
+                    | Node::Present(_)
+                    | Node::Absent { .. }
+                    | Node::Lacking { .. }
+                    | Node::Made { .. },
+                ) => {
                     return None;
                 }
             }
         }
     }
-}
 
-impl<'t> Compiled<'t> {
-    /// Why the value at a path is what it is.
-    pub fn explain(&mut self, _unit: &Unit, path: &Path) -> Result<Explanation, NoSuchPath> {
-        Err(NoSuchPath {
-            known: path.clone(),
-            names: Vec::new(),
-        })
-    }
-
-    /// Names every value that depends on what is written in a stretch of source.
-    pub fn impact(&mut self, _unit: &Unit, _place: Span, _name: &mut dyn FnMut(&[Segment])) {}
-
-    /// The stretch that is meant by a line, or by a column of it.
-    pub fn meant(&self, _: &Unit, _: FileId, _: u32, _: Option<u32>) -> Option<Span> {
-        None
+    /// Whether a value is `$facts`.
+    fn is_facts(&self, value: &Value) -> bool {
+        let Source::Node(Node::Variable { at, .. }) = self.trace.source(value.origin) else {
+            return false;
+        };
+        matches!(&at.kind, Kind::Variable(name) if name == "facts" || name == "::facts")
     }
 }

@@ -2,7 +2,7 @@
 
 use hence_model::diagnostic::Diagnostic;
 use hence_model::facts::{self, Fact};
-use hence_model::source::{FileId, Files};
+use hence_model::source::{FileId, Files, Span};
 use hence_model::unit::Unit;
 use hence_model::value::Event;
 
@@ -76,4 +76,30 @@ pub(crate) fn values(unit: &mut Unit, file: FileId) -> Result<Hash, Box<Diagnost
 enum Open {
     List(Vec<Value>, Origin),
     Map(Hash, Option<Value>, Origin),
+}
+
+impl crate::evaluate::Evaluator<'_> {
+    /// The literal that begins at an offset of a file with facts or data.
+    pub(crate) fn data_literal(&self, at: u32) -> Option<Span> {
+        let unit = self.site.unit();
+        let text = unit.sources.text().get(at as usize..)?;
+        let length = match text.chars().next()? {
+            quote @ ('"' | '\'') => {
+                let mut escaped = false;
+                let end = text[1..].char_indices().find(|(_, character)| {
+                    let ends = *character == quote && !escaped;
+                    escaped = *character == '\\' && !escaped;
+                    ends
+                });
+                end.map_or(text.len(), |(at, _)| at + 2)
+            }
+            '{' | '[' => return None,
+            _ => {
+                let ends = |character: char| matches!(character, ',' | '}' | ']' | '\n' | '\r' | '#');
+                let whole = &text[..text.find(ends).unwrap_or(text.len())];
+                whole.trim_end().len()
+            }
+        };
+        Some(Span::new(at, at + length as u32))
+    }
 }

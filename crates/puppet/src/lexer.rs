@@ -262,6 +262,12 @@ impl Lexer {
         self.mode = Mode::Manifest;
     }
 
+    /// Skips to the end of the line.
+    pub fn skip_line(&mut self, text: &str) {
+        let rest = &text[self.at as usize..self.end as usize];
+        self.at += rest.find('\n').unwrap_or(rest.len()) as u32;
+    }
+
     /// The next token, of `text`, the whole buffer that offsets index into.
     pub fn next(&mut self, text: &str, report: Report<'_>) -> Lexeme {
         work::step();
@@ -345,7 +351,9 @@ impl Lexer {
             match byte {
                 b' ' | b'\t' | b'\r' => at += 1,
                 b'\n' => {
-                    at = self.jump.take().map_or(at + 1, |jump| jump as usize);
+                    // A string or a pattern may reach beyond the text of the heredoc.
+                    let jump = self.jump.take().map_or(0, |jump| jump as usize);
+                    at = jump.max(at + 1);
                     self.line = at as u32;
                 }
                 b'#' => {
@@ -385,7 +393,7 @@ impl Lexer {
 
     fn single(&mut self, rest: &[u8], report: Report<'_>) -> (Token, usize) {
         let mut escaped = false;
-        let mut at = 1;
+        let mut at = 1 + usize::from(is_doubled(&rest[1..], b"'"));
         while let Some(&byte) = rest.get(at) {
             match byte {
                 b'\'' => return (Token::Text { escaped }, at + 1),
@@ -408,6 +416,8 @@ impl Lexer {
         let start = self.at;
         let protects = quoted || escapes.contains(b'$');
         let mut at = start as usize;
+        let doubled = |at: usize| usize::from(quoted && is_doubled(&bytes[at..], b"\"$"));
+        at += doubled(at);
         let end = loop {
             match bytes.get(at) {
                 None if quoted => break (PieceEnd::File, 0),
@@ -416,7 +426,7 @@ impl Lexer {
                 Some(b'\\') if protects => at = (at + 2).min(bytes.len()),
                 Some(b'$') if bytes.get(at + 1) == Some(&b'{') => break (PieceEnd::Code, 2),
                 Some(b'$') => match variable_length(&bytes[at + 1..]) {
-                    0 => at += 1,
+                    0 => at += 1 + doubled(at + 1),
                     length => {
                         let name = Span::new(at as u32, (at + 1 + length) as u32);
                         break (PieceEnd::Variable(name), 1 + length);
@@ -727,8 +737,11 @@ impl Lexer {
     fn template_text(&mut self, text: &str, trim: bool, report: Report<'_>) -> bool {
         let span = Span::new(self.at, self.end);
         let fragment = fragment(text, span, trim);
+        let mut has_text = !fragment.text.is_empty();
         match fragment.end {
-            FragmentEnd::File => {
+            FragmentEnd::File { ends_with_tag } => {
+                // What stands before it is not the last statement even if all of it is trimmed.
+                has_text |= !ends_with_tag;
                 self.at = self.end;
                 self.mode = Mode::Manifest;
             }
@@ -752,7 +765,7 @@ impl Lexer {
                 self.mode = Mode::Manifest;
             }
         }
-        !fragment.text.is_empty()
+        has_text
     }
 }
 
@@ -766,7 +779,10 @@ pub struct Fragment {
 }
 
 enum FragmentEnd {
-    File,
+    /// The end of the file, perhaps directly behind a tag.
+    File {
+        ends_with_tag: bool,
+    },
     /// A tag of this length.
     Code(u32),
     Render,
@@ -797,7 +813,8 @@ pub fn fragment(text: &str, span: Span, trim: bool) -> Fragment {
         }
         said.push_str(&part.replace("%%>", "%>"));
         let Some(tag) = tag else {
-            return done(said, bytes.len(), FragmentEnd::File);
+            let ends_with_tag = false;
+            return done(said, bytes.len(), FragmentEnd::File { ends_with_tag });
         };
         at = tag + 2;
         match bytes.get(at) {
@@ -841,7 +858,12 @@ pub fn fragment(text: &str, span: Span, trim: bool) -> Fragment {
         }
     }
     // Text that a comment or `<%%` ends, with nothing behind it, is lost in the real one, too.
-    done(String::new(), bytes.len(), FragmentEnd::File)
+    let ends_with_tag = true;
+    done(
+        String::new(),
+        bytes.len(),
+        FragmentEnd::File { ends_with_tag },
+    )
 }
 
 /// Whether a line ends the heredoc `tag`: the blanks before the mark, whether there is a margin, and whether
@@ -863,6 +885,17 @@ fn end_of_heredoc(line: &str, tag: &str) -> Option<(std::ops::Range<usize>, bool
     }
     let start = before.trim_end_matches(is_blank).len();
     Some((start..before.len(), has_margin, trims))
+}
+
+/// Whether text begins with something that does not end it, because what ends text follows at once: the
+/// real one reads `\"\"\"` as a string with a quote in it.
+fn is_doubled(bytes: &[u8], ends: &[u8]) -> bool {
+    let [quote, rest @ ..] = bytes else {
+        return false;
+    };
+    let backslashes = rest.iter().take_while(|&&byte| byte == b'\\').count();
+    let end = rest.get(backslashes);
+    ends.contains(quote) && backslashes % 2 == 0 && end.is_some_and(|end| ends.contains(end))
 }
 
 fn trim_blanks(text: &str) -> &str {

@@ -23,7 +23,7 @@ use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::{FileId, Span};
 use hence_model::unit::{TOO_DEEP, Unit};
 
-use crate::lexer::{Keyword, Lexeme, Lexer, STRAY_CHARACTER, Token};
+use crate::lexer::{self, Keyword, Lexeme, Lexer, Token};
 use crate::syntax::{Block, Call, Definition, Expression, Kind, Program};
 
 /// Something that the grammar has no place for.
@@ -36,7 +36,7 @@ const DEEPEST: u32 = 500;
 pub fn parse(unit: &mut Unit, file: FileId) -> Program {
     let lexer = Lexer::new(unit.sources.span(file));
     run(unit, file, lexer, |parser| {
-        let body = parser.file();
+        let body = parser.file(Place::Top);
         (body, None)
     })
 }
@@ -46,7 +46,7 @@ pub fn parse_template(unit: &mut Unit, file: FileId) -> Program {
     let lexer = Lexer::of_template(unit.sources.span(file));
     run(unit, file, lexer, |parser| {
         let parameters = parser.template_parameters();
-        let body = parser.file();
+        let body = parser.file(Place::Inner);
         (body, parameters)
     })
 }
@@ -76,7 +76,9 @@ fn run(
         depth: 0,
         deepest: 0,
         braces: 0,
+        assigned: None,
         lost: false,
+        gave_up: false,
         recovering: false,
     };
     parser.advance();
@@ -86,7 +88,15 @@ fn run(
     definitions.sort_by_key(|definition| definition.span.start);
     let found = parser.diagnostics;
     // A mistake in the syntax can make anything around it look as if it had no effect.
-    let is_broken = found.iter().any(|one| one.code == SYNTAX);
+    let broken = [
+        SYNTAX,
+        TOO_DEEP,
+        lexer::HEREDOC,
+        lexer::NUMBER,
+        lexer::STRAY_CHARACTER,
+        lexer::UNTERMINATED,
+    ];
+    let is_broken = found.iter().any(|one| broken.contains(&one.code));
     for diagnostic in found {
         if !(is_broken && diagnostic.code == NO_EFFECT) {
             unit.report(diagnostic);
@@ -136,8 +146,12 @@ struct Parser<'p> {
     deepest: u32,
     /// How many braces are open.
     braces: u32,
+    /// The last assignment that is not in a lambda.
+    assigned: Option<Span>,
     /// Whether the end of the text came too early, and was reported.
     lost: bool,
+    /// Whether nothing more is read at all.
+    gave_up: bool,
     /// Whether the rest of a statement with a mistake is skipped.
     recovering: bool,
 }
@@ -173,7 +187,7 @@ impl<'p> Parser<'p> {
         } = self;
         self.next = lexer.next(text, &mut |trouble: Diagnostic| {
             // One mistake of a statement is enough, unless another one swallows the rest of the file.
-            let minor = [STRAY_CHARACTER, crate::lexer::NAME, crate::lexer::NUMBER];
+            let minor = [lexer::STRAY_CHARACTER, lexer::NAME, lexer::NUMBER];
             *lost |= !minor.contains(&trouble.code);
             if diagnostics.len() < KEPT && !(*recovering && minor.contains(&trouble.code)) {
                 diagnostics.push(trouble);
@@ -299,6 +313,7 @@ impl<'p> Parser<'p> {
             self.report(Diagnostic::error(TOO_DEEP, message).at(span).help(help));
         }
         self.lost = true;
+        self.gave_up = true;
         self.lexer.finish();
         self.next = Lexeme {
             token: Token::Invalid,
@@ -312,10 +327,10 @@ impl<'p> Parser<'p> {
     }
 
     /// All statements of the file.
-    fn file(&mut self) -> Block {
+    fn file(&mut self, place: Place) -> Block {
         let mut statements = Vec::new();
         loop {
-            self.statements(&mut statements, Place::Top, Token::End);
+            self.statements(&mut statements, place, Token::End);
             match self.next.token {
                 Token::End => break,
                 _ => {
@@ -383,8 +398,7 @@ impl<'p> Parser<'p> {
                 self.accept_definition(&first, place);
                 list.push(first);
                 if self.next.token == Token::Comma {
-                    let before = list.last().map(|last| last.span).unwrap_or(self.last);
-                    return Err(self.stray_comma(before));
+                    return Err(self.stray_comma(list));
                 }
             }
         }
@@ -422,13 +436,20 @@ impl<'p> Parser<'p> {
         Ok(())
     }
 
-    fn stray_comma(&mut self, before: Span) -> Wrong {
-        let name = self.slice(before);
-        let help = match name.split_once([' ', '(']).map_or(name, |(name, _)| name) {
-            name if crate::parser::expression::is_name(name) => {
-                format!("only some functions are called without parentheses: write `{name}(…)`")
+    /// Reports a comma behind a statement.
+    fn stray_comma(&mut self, list: &[Expression]) -> Wrong {
+        let help = match list {
+            [
+                ..,
+                Expression {
+                    kind: Kind::Name(name),
+                    ..
+                },
+                _,
+            ] => {
+                format!("`{name}` is not called without parentheses: write `{name}(…)`")
             }
-            _ => "arguments of a function stand behind its name, in parentheses".to_owned(),
+            _ => "no comma stands between statements".to_owned(),
         };
         self.wrong("a new statement", &help)
     }

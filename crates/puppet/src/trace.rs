@@ -19,6 +19,9 @@ pub struct Origin(u32);
 const NODE: u32 = 1 << 31;
 
 impl Origin {
+    /// The origin of what comes from nowhere in particular.
+    pub const NOWHERE: Self = Self(NODE - 1);
+
     /// The origin of something written at an offset.
     pub fn written(at: u32) -> Self {
         debug_assert!(at & NODE == 0, "sources are smaller than 2 GiB");
@@ -27,13 +30,15 @@ impl Origin {
 
     /// The offset of what is written.
     pub fn offset(self) -> Option<u32> {
-        (self.0 & NODE == 0).then_some(self.0)
+        (self.0 & NODE == 0 && self != Self::NOWHERE).then_some(self.0)
     }
 }
 
 /// An origin, unpacked.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a, 't> {
+    /// From nowhere in particular.
+    Nowhere,
     /// Written at this offset.
     Written(u32),
     /// Travelled or computed.
@@ -66,16 +71,13 @@ pub enum Node<'t> {
         /// The variable, as written.
         at: &'t Expression,
     },
-    /// It is an element of something.
+    /// It is an element of something: the element (`undef` if there is none), what it is an element of, and the
+    /// key or index.
     Element {
-        /// The element itself; that of the container if it has no such element.
-        value: Origin,
-        /// What it is an element of.
-        container: Origin,
-        /// The key or the index.
-        key: Origin,
         /// The access, as written.
         at: &'t Expression,
+        /// The three.
+        operands: Operands,
     },
     /// It was computed.
     Operation {
@@ -84,22 +86,28 @@ pub enum Node<'t> {
         /// What it was computed from.
         operands: Operands,
     },
+    /// A function chose it among values, or handed it on.
+    Chosen {
+        /// The value.
+        value: Origin,
+        /// The function, as written.
+        at: &'t Expression,
+        /// What it looked at: the value and those before it.
+        operands: Operands,
+    },
     /// It is what a key was looked up as in data.
     Found {
         /// What was found; the default if nothing was.
         value: Origin,
         /// The key that was asked for.
         key: Origin,
-        /// What else decided: the options of the key, what the paths of data files were made from, and
-        /// which files were asked before and did not have the key.
+        /// What else decided: see [`Trace::decided`].
         decided: Operands,
     },
-    /// A data file that was asked, and did not have the key: any key in it could have been the one.
+    /// A data file was asked, and did not have the key: any key in it could have been the one.
     Lacking {
         /// Where the text of the file begins.
         start: u32,
-        /// Where it ends.
-        end: u32,
     },
     /// Data were made into it.
     Made {
@@ -114,6 +122,15 @@ pub enum Node<'t> {
         value: Origin,
         /// The conditions.
         control: ControlId,
+    },
+    /// It is so because a resource or class is there.
+    Present(ResourceId),
+    /// It is so because a resource is not there, after `passed` pieces of code had been passed by.
+    Absent {
+        /// How much had not happened by then.
+        passed: u32,
+        /// The type of the resource, in lower case.
+        type_name: EcoString,
     },
 }
 
@@ -254,10 +271,12 @@ pub enum Code<'t> {
 #[derive(Debug)]
 pub struct Trace<'t> {
     nodes: Vec<Node<'t>>,
-    operands: Vec<Origin>,
+    operands: Vec<Value>,
     definitions: Vec<Definition<'t>>,
     controls: Vec<Control<'t>>,
     passed: Vec<Passed<'t>>,
+    /// What decided what look-ups in data came to.
+    decided: Vec<Origin>,
     /// By the offset of a parameter of a class: what was asked in vain for it.
     missed: FxHashMap<u32, Operands>,
 }
@@ -272,6 +291,7 @@ impl Default for Trace<'_> {
             definitions: Vec::new(),
             controls: vec![Control { around, cause }],
             passed: Vec::new(),
+            decided: Vec::new(),
             missed: FxHashMap::default(),
         }
     }
@@ -281,13 +301,14 @@ impl<'t> Trace<'t> {
     /// Unpacks an origin.
     pub fn source(&self, origin: Origin) -> Source<'_, 't> {
         match origin.0 & NODE {
+            0 if origin == Origin::NOWHERE => Source::Nowhere,
             0 => Source::Written(origin.0),
             _ => Source::Node(&self.nodes[(origin.0 & !NODE) as usize]),
         }
     }
 
     /// What an operation was computed from.
-    pub fn operands(&self, operands: Operands) -> &[Origin] {
+    pub fn operands(&self, operands: Operands) -> &[Value] {
         &self.operands[operands.start as usize..][..operands.len as usize]
     }
 
@@ -313,29 +334,48 @@ impl<'t> Trace<'t> {
     }
 
     /// Takes note of a computation.
-    pub fn operation(
+    pub fn operation<V: Into<Value>>(
         &mut self,
         at: &'t Expression,
-        operands: impl IntoIterator<Item = Origin>,
+        operands: impl IntoIterator<Item = V>,
     ) -> Origin {
         let operands = self.keep(operands);
         self.add(Node::Operation { at, operands })
     }
 
+    /// Takes note of a choice among values.
+    pub fn choice<V: Into<Value>>(
+        &mut self,
+        at: &'t Expression,
+        value: Origin,
+        operands: impl IntoIterator<Item = V>,
+    ) -> Origin {
+        let operands = self.keep(operands);
+        self.add(Node::Chosen {
+            value,
+            at,
+            operands,
+        })
+    }
+
     /// Takes note of how data were made into a value.
-    pub fn made(&mut self, by: Making, operands: impl IntoIterator<Item = Origin>) -> Origin {
+    pub fn made<V: Into<Value>>(
+        &mut self,
+        by: Making,
+        operands: impl IntoIterator<Item = V>,
+    ) -> Origin {
         let operands = self.keep(operands);
         self.add(Node::Made { by, operands })
     }
 
-    /// Takes note of what decided that a look-up in data came to a value.
+    /// Takes note of what a look-up in data came to, and what decided that.
     pub fn found(
         &mut self,
         value: Origin,
         key: Origin,
         decided: impl IntoIterator<Item = Origin>,
     ) -> Origin {
-        let decided = self.keep(decided);
+        let decided = self.keep_decided(decided);
         self.add(Node::Found {
             value,
             key,
@@ -345,19 +385,38 @@ impl<'t> Trace<'t> {
 
     /// Takes note of what was asked in vain for a parameter of a class.
     pub fn miss(&mut self, parameter: Span, decided: impl IntoIterator<Item = Origin>) {
-        let decided = self.keep(decided);
+        let decided = self.keep_decided(decided);
         self.missed.insert(parameter.start, decided);
     }
 
     /// What was asked in vain for a parameter of a class that got its default.
     pub fn missed(&self, parameter: Span) -> &[Origin] {
         let missed = self.missed.get(&parameter.start);
-        missed.map_or(&[], |operands| self.operands(*operands))
+        missed.map_or(&[], |decided| self.decided(*decided))
     }
 
-    fn keep(&mut self, operands: impl IntoIterator<Item = Origin>) -> Operands {
+    /// What decided what a look-up in data came to: the options of the key, what the paths of data files were
+    /// made from, and which files were asked and did not have the key.
+    pub fn decided(&self, decided: Operands) -> &[Origin] {
+        &self.decided[decided.start as usize..][..decided.len as usize]
+    }
+
+    fn keep_decided(&mut self, decided: impl IntoIterator<Item = Origin>) -> Operands {
+        let start = self.decided.len() as u32;
+        self.decided.extend(decided);
+        let len = self.decided.len() as u32 - start;
+        Operands { start, len }
+    }
+
+    /// Takes note that a value is an element of another.
+    pub fn element(&mut self, at: &'t Expression, parts: [Value; 3]) -> Origin {
+        let operands = self.keep(parts);
+        self.add(Node::Element { at, operands })
+    }
+
+    fn keep<V: Into<Value>>(&mut self, values: impl IntoIterator<Item = V>) -> Operands {
         let start = self.operands.len() as u32;
-        self.operands.extend(operands);
+        self.operands.extend(values.into_iter().map(Into::into));
         let len = self.operands.len() as u32 - start;
         Operands { start, len }
     }

@@ -91,6 +91,13 @@ impl Value {
     }
 }
 
+/// Something of which only the origin matters.
+impl From<Origin> for Value {
+    fn from(origin: Origin) -> Self {
+        Value::new(Datum::Undef, origin)
+    }
+}
+
 impl From<bool> for Datum {
     fn from(bool: bool) -> Self {
         Datum::Bool(bool)

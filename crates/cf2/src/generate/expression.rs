@@ -1,7 +1,7 @@
 //! Random expressions of a type.
 
 use super::program::Text;
-use super::{FIELDS, NAMES, Scope, Type, Writer};
+use super::{FIELDS, NAMES, Own, Scope, Type, Writer};
 
 /// How deep expressions are nested.
 const DEEPEST: usize = 4;
@@ -60,7 +60,10 @@ impl Writer {
         for &name in scope.names.range(..rank) {
             see(format!("${}", NAMES[name].0), NAMES[name].1);
         }
-        for (name, its) in scope.own.iter().chain(&scope.parameters) {
+        for own in &scope.own {
+            see(format!("${}", own.name), own.type_);
+        }
+        for (name, its) in &scope.parameters {
             see(format!("${name}"), *its);
         }
         for (value, file) in &scope.values {
@@ -130,7 +133,11 @@ impl Writer {
     fn conditional(&mut self, scope: &Scope, type_: Type, depth: usize) -> Text {
         let condition = self.expression(scope, Type::Bool, depth + 1);
         let then = self.expression(scope, type_, depth + 1);
-        let otherwise = self.expression(scope, type_, depth + 1);
+        // Nobody asks a question whose answer does not matter.
+        let mut otherwise = self.expression(scope, type_, depth + 1);
+        if otherwise.text() == then.text() {
+            otherwise = self.literal(type_);
+        }
         let newline = if depth == 0 { "\n  " } else { " " };
         let text = Text::from("if (") + condition + ")" + newline + "then " + then;
         let text = text + newline + "else " + otherwise;
@@ -203,21 +210,19 @@ impl Writer {
 
     fn truth_of(&mut self, scope: &Scope, depth: usize) -> Text {
         match self.random.below(20) {
-            // Mostly comparisons that another literal on one side would turn.
-            0..14 => {
-                let type_ = *self.random.pick(&[Type::Number, Type::Number, Type::Text]);
-                let operators = [" < ", " <= ", " >= ", " > "];
-                let operator = match self.random.chance(90) {
-                    true => *self.random.pick(&operators),
-                    false => *self.random.pick(&[" == ", " != "]),
-                };
-                let one = self.closed(scope, type_, depth + 1);
-                one + operator + self.literal(type_)
+            0..13 => self.question(scope, depth),
+            13 => {
+                let operator = *self.random.pick(&[" < ", " <= ", " >= ", " > "]);
+                let one = self.closed(scope, Type::Number, depth + 1);
+                one + operator + self.literal(Type::Number)
             }
             14 => {
-                let type_ = *self.random.pick(&[Type::Number, Type::Text]);
-                let one = self.closed(scope, type_, depth);
-                one + " < " + self.closed(scope, type_, depth)
+                let type_ = match self.random.chance(20) {
+                    true => Type::Text,
+                    false => Type::Number,
+                };
+                let one = self.closed(scope, type_, depth + 1);
+                one + " < " + self.closed(scope, type_, depth + 1)
             }
             15 | 16 => {
                 let operator = *self.random.pick(&[" && ", " || "]);
@@ -231,6 +236,51 @@ impl Writer {
                     rank => NAMES[self.random.below(rank)].0,
                 };
                 Text::from(format!("defined(${name})"))
+            }
+        }
+    }
+
+    /// What people ask: how something that is written somewhere compares to a literal like it. A condition
+    /// that one literal cannot turn says little about what depends on it, and few people write one.
+    fn question(&mut self, scope: &Scope, depth: usize) -> Text {
+        let own = scope.own.iter().filter(|one| one.value.is_some());
+        let own: Vec<Own> = own.cloned().collect();
+        if self.random.chance(60) && !own.is_empty() {
+            let one = self.random.pick(&own).clone();
+            let value = one.value.unwrap_or_default();
+            return self.question_about(&format!("${}", one.name), one.type_, &value);
+        }
+        let read = self.reading(scope, Type::Number, depth + 1);
+        match read {
+            Some(read) if self.random.chance(50) => {
+                let operator = *self.random.pick(&[" < ", " <= ", " >= ", " > "]);
+                Text::from("(") + read + ")" + operator + self.literal(Type::Number)
+            }
+            _ => {
+                let type_ = *self.random.pick(&[Type::Number, Type::Number, Type::Text]);
+                let value = self.literal(type_).text();
+                self.question_about(&value, type_, &value)
+            }
+        }
+    }
+
+    /// Compares something with a literal near its value.
+    fn question_about(&mut self, one: &str, type_: Type, value: &str) -> Text {
+        match type_ {
+            Type::Bool => one.into(),
+            Type::Number => {
+                let value: f64 = value.parse().unwrap_or(0.0);
+                let near = value.trunc() as i64 + self.random.below(7) as i64 - 3;
+                let operator = *self.random.pick(&["<", "<=", ">=", ">"]);
+                format!("({one}) {operator} {near}").into()
+            }
+            _ => {
+                let operator = *self.random.pick(&["==", "!="]);
+                let other = match self.random.chance(50) {
+                    true => value.into(),
+                    false => self.literal(Type::Text),
+                };
+                Text::from(format!("({one}) {operator} ")) + other
             }
         }
     }

@@ -134,12 +134,21 @@ struct Scope {
     names: BTreeSet<usize>,
     /// Only names before this one may be read.
     rank: usize,
-    /// Names of this file alone, and what they are.
-    own: Vec<(String, Type)>,
+    /// Names of this file alone.
+    own: Vec<Own>,
     /// The files that are imported as values, and their names here.
     values: Vec<(String, usize)>,
     macros: Vec<Macro>,
     parameters: Vec<(String, Type)>,
+}
+
+/// A name that only one file has.
+#[derive(Clone, Debug)]
+struct Own {
+    name: String,
+    type_: Type,
+    /// Its value, if it is a literal.
+    value: Option<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -233,10 +242,12 @@ impl Writer {
     fn controls(&mut self, number: usize, scope: &mut Scope, body: &mut Body) {
         for letter in ["a", "b", "c"].iter().take(self.random.below(4)) {
             let type_ = *self.random.pick(&[Type::Number, Type::Text, Type::Bool]);
-            let value = match self.random.chance(60) {
+            let is_literal = self.random.chance(60);
+            let value = match is_literal {
                 true => self.literal(type_),
                 false => self.expression(scope, type_, 2),
             };
+            let literal = is_literal.then(|| value.text());
             let name = format!("own{number}{letter}");
             let private = if self.random.chance(40) {
                 "private "
@@ -244,7 +255,11 @@ impl Writer {
                 ""
             };
             body.say(Text::from(format!("{private}{name} => ")) + value);
-            scope.own.push((name, type_));
+            scope.own.push(Own {
+                name,
+                type_,
+                value: literal,
+            });
         }
     }
 
@@ -280,17 +295,22 @@ impl Writer {
     /// An import of a file, under one of the names that it has.
     fn import(&mut self, file: usize, scope: &mut Scope, number: usize, body: &mut Body) -> Text {
         let name = name_of(file);
-        let argument = match self.random.below(24) {
-            0 => format!("'{name}'"),
-            1 => format!("'{name}.cf2'"),
-            2 => format!("'./{name}'"),
-            3 => format!("f ++ {file}"),
-            4 => format!("'f' ++ ({} - {file})", 2 * file),
-            5 => {
+        // A name that is computed could be that of any file: few are.
+        let argument = match self.random.below(192) {
+            0 => format!("f ++ {file}"),
+            1 => format!("'f' ++ ({} - {file})", 2 * file),
+            3..11 => format!("'{name}'"),
+            11..19 => format!("'{name}.cf2'"),
+            19..27 => format!("'./{name}'"),
+            2 => {
                 let named = format!("file{number}_{file}");
-                if !scope.own.iter().any(|one| one.0 == named) {
+                if !scope.own.iter().any(|one| one.name == named) {
                     body.say(format!("{named} => {name}"));
-                    scope.own.push((named.clone(), Type::Text));
+                    scope.own.push(Own {
+                        name: named.clone(),
+                        type_: Type::Text,
+                        value: None,
+                    });
                 }
                 format!("${named}")
             }

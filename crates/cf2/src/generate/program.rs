@@ -126,6 +126,13 @@ impl Text {
         }
     }
 
+    /// What is written.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        self.write(&mut text, 0);
+        text
+    }
+
     fn shuffle(&mut self, random: &mut Random) {
         for piece in &mut self.0 {
             if let Piece::Block(body) = piece {

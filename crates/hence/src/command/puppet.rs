@@ -95,6 +95,10 @@ pub fn compile<T>(
     let mut unit = site.unit();
     unit.diagnostics = std::mem::take(&mut compiled.diagnostics);
     console.show(&unit.sources, &unit.diagnostics);
-    let mut configuration = Configuration::Puppet(Box::new(Catalog { compiled, unit }));
+    let mut configuration = Configuration::Puppet(Box::new(Catalog {
+        compiled,
+        site: &site,
+        unit: Some(unit),
+    }));
     then(console, &mut configuration)
 }

@@ -19,6 +19,9 @@ use crate::{Exit, Stop};
 /// There is no value at a path.
 pub const NO_SUCH_PATH: Code = Code::new("why.no-such-path");
 
+/// The operator of a text with values in it.
+const INTERPOLATION: &str = "\"…\"";
+
 /// What is shown of a secret.
 const SECRET: &str = "‹secret›";
 
@@ -83,7 +86,7 @@ impl Why {
                     Ok(explanation) => explanation,
                     Err(missing) => {
                         let known = compiled.path(&missing.known);
-                        let diagnostic = no_such_path(&self.path, &known, &missing);
+                        let diagnostic = no_such_path(&self.path, &compiled.readings(&self.path), &known, &missing);
                         return Err(Stop::Refused(Box::new(diagnostic)));
                     }
                 };
@@ -177,7 +180,7 @@ impl Why {
 /// Explains the value at a path, in whichever reading of it there is one.
 pub fn explain(compiled: &mut Configuration<'_>, path: &str) -> Result<Explanation, NoSuchPath> {
     let mut first = None;
-    for reading in Path::readings(path) {
+    for reading in compiled.readings(path) {
         match compiled.explain(&reading) {
             Ok(explanation) => return Ok(explanation),
             Err(missing) => first = first.or(Some(missing)),
@@ -194,7 +197,12 @@ pub fn explain(compiled: &mut Configuration<'_>, path: &str) -> Result<Explanati
 }
 
 /// There is something at `known`, but not at `path`.
-fn no_such_path(path: &str, known: &str, missing: &NoSuchPath) -> Diagnostic {
+fn no_such_path(
+    path: &str,
+    readings: &[Path],
+    known: &str,
+    missing: &NoSuchPath,
+) -> Diagnostic {
     let place = match known {
         "" => "the configuration".to_owned(),
         known => format!("`{known}`"),
@@ -203,7 +211,6 @@ fn no_such_path(path: &str, known: &str, missing: &NoSuchPath) -> Diagnostic {
     if missing.names.is_empty() {
         return diagnostic.help(format!("{place} has nothing inside it"));
     }
-    let readings = Path::readings(path);
     let wanted = match readings[0].0.get(missing.known.0.len()) {
         Some(Segment::Key(name)) => name.clone(),
         _ => String::new(),
@@ -273,6 +280,7 @@ impl Answer<'_> {
             StepKind::Order => "its place follows this".into(),
             StepKind::Import => format!("`{path}` came through this import"),
             StepKind::Condition => "chosen by this condition".into(),
+            StepKind::Told(words) => words.to_string(),
             StepKind::Macro => "made by this macro".into(),
             StepKind::Mutation(operator) => {
                 format!("`{operator}` joins it with what other files say")
@@ -356,6 +364,7 @@ impl Answer<'_> {
             .collect();
         match (operator, operands.as_slice()) {
             ("[ ]", elements) => format!("[{}]", elements.join(", ")),
+            (INTERPOLATION, _) => self.interpolated(expression),
             ("!", [operand]) => format!("!{operand}"),
             // If none of the conditions holds, there is no value behind them.
             ("IF" | "SWITCH", [.., condition, value])
@@ -368,6 +377,24 @@ impl Answer<'_> {
             }
             (operator, operands) => operands.join(&format!(" {operator} ")),
         }
+    }
+
+    /// `"port ${124 + 1}"`
+    fn interpolated(&self, expression: &Expression) -> String {
+        let mut text = String::from("\"");
+        for operand in &expression.operands {
+            match (&operand.operator, &operand.value) {
+                (None, Shown::Value(Value::Text(_))) => {
+                    let piece = self.value(&operand.value);
+                    text.push_str(piece.trim_matches('"'));
+                }
+                _ => {
+                    let _ = write!(text, "${{{}}}", self.expression(operand));
+                }
+            }
+        }
+        text.push('"');
+        text
     }
 
     fn dependency(&self) -> String {
@@ -515,6 +542,7 @@ fn kind(kind: &StepKind) -> &'static str {
         StepKind::Macro => "macro",
         StepKind::Mutation(_) => "mutation",
         StepKind::Link { .. } => "link",
+        StepKind::Told(_) => "told",
     }
 }
 

@@ -7,7 +7,7 @@ use hence_model::source::Span;
 use super::operators::Number;
 use super::{Evaluator, Outcome, fail, failed};
 use crate::syntax::Expression;
-use crate::trace::{Node, Origin};
+use crate::trace::Node;
 use crate::types::{self, Accessed, Type};
 use crate::value::{Array, Datum, Hash, Value};
 
@@ -43,8 +43,7 @@ impl<'t> Evaluator<'t> {
                 return Err(failed(trouble));
             }
         };
-        let operands = keys.iter().map(|key| key.origin);
-        let operands: Vec<Origin> = std::iter::once(container.origin).chain(operands).collect();
+        let operands: Vec<Value> = std::iter::once(container.clone()).chain(keys).collect();
         let origin = self.trace.operation(at, operands);
         Ok(Value { datum, origin })
     }
@@ -79,8 +78,7 @@ impl<'t> Evaluator<'t> {
             .into_iter()
             .map(|(value, key)| self.element(at, Some(&value), container, key))
             .collect();
-        let operands = keys.iter().map(|key| key.origin).chain([container.origin]);
-        let operands: Vec<Origin> = operands.collect();
+        let operands: Vec<Value> = keys.iter().cloned().chain([container.clone()]).collect();
         let origin = self.trace.operation(at, operands);
         Ok(Value::new(found, origin))
     }
@@ -93,14 +91,10 @@ impl<'t> Evaluator<'t> {
         container: &Value,
         key: &Value,
     ) -> Value {
-        let value = found.map_or(container.origin, |value| value.origin);
-        let datum = found.map_or(Datum::Undef, |value| value.datum.clone());
-        let origin = self.trace.add(Node::Element {
-            value,
-            container: container.origin,
-            key: key.origin,
-            at,
-        });
+        let absent = || Value::new(Datum::Undef, container.origin);
+        let value = found.cloned().unwrap_or_else(absent);
+        let datum = value.datum.clone();
+        let origin = self.trace.element(at, [value, container.clone(), key.clone()]);
         Value { datum, origin }
     }
 
@@ -128,7 +122,7 @@ impl<'t> Evaluator<'t> {
                 let range = slice(array.len(), from_index, count_index);
                 let part = range.map_or(&[][..], |range| &array.as_slice()[range]);
                 let part: Array = part.iter().cloned().collect();
-                let operands = [container.origin, from.origin, count.origin];
+                let operands = [container, from, count].map(Value::clone);
                 let origin = self.trace.operation(at, operands);
                 Ok(Value::new(part, origin))
             }
@@ -192,8 +186,8 @@ impl<'t> Evaluator<'t> {
         keys: &[Value],
     ) -> Outcome {
         let origin_of = |evaluator: &mut Self| {
-            let operands = keys.iter().map(|key| key.origin);
-            let operands: Vec<Origin> = std::iter::once(container.origin).chain(operands).collect();
+            let operands: Vec<Value> =
+                std::iter::once(container).chain(keys).cloned().collect();
             evaluator.trace.operation(at, operands)
         };
         match kind {
@@ -252,10 +246,19 @@ impl<'t> Evaluator<'t> {
                 }
                 return Err(failed(trouble));
             }
+            let present = Value::from(self.trace.add(Node::Present(resource)));
             let attribute = self.resources[resource.index()].attribute(name);
-            let value = attribute.map(|attribute| attribute.value.clone());
-            let value = value.or_else(|| self.default_of(resource, name));
-            found.push(self.element(at, value.as_ref(), container, &key));
+            let attribute = attribute.map(|attribute| (attribute.value.clone(), attribute.control));
+            let value = match attribute {
+                Some((value, control)) => {
+                    let origin = value.origin;
+                    let origin = self.trace.add(Node::Outcome { value: origin, control });
+                    Some(Value { origin, ..value })
+                }
+                None => self.default_of(resource, name),
+            };
+            let reference = self.trace.operation(at, [container.clone(), key]);
+            found.push(self.element(at, value.as_ref(), &present, &reference.into()));
         }
         match found.len() {
             1 => Ok(found.remove(0)),

@@ -47,9 +47,9 @@ impl<'t> Invocation<'t> {
         }
     }
 
-    /// The arguments' origins.
-    pub fn origins(&self) -> impl Iterator<Item = crate::trace::Origin> + '_ {
-        self.arguments.iter().map(|argument| argument.origin)
+    /// The arguments, as what something is computed from.
+    pub fn origins(&self) -> impl Iterator<Item = Value> + '_ {
+        self.arguments.iter().cloned()
     }
 }
 

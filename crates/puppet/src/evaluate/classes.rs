@@ -49,6 +49,7 @@ impl<'t> Evaluator<'t> {
         if !self.files.insert(std::ptr::from_ref(loaded).addr()) {
             return Ok(());
         }
+        self.loaded.push(loaded);
         if let Some((first, rest)) = loaded.mistakes.split_first() {
             self.further.extend(rest.iter().cloned());
             return Err(failed(first.clone()));
@@ -81,6 +82,11 @@ impl<'t> Evaluator<'t> {
             return Err(failed(trouble));
         }
         Ok(())
+    }
+
+    /// The definition of a class that was used.
+    pub(crate) fn known_class(&self, name: &str) -> Option<&'t Definition> {
+        self.known.get(name).map(|known| known.definition)
     }
 
     /// The definition of a class.
@@ -310,8 +316,7 @@ impl<'t> Evaluator<'t> {
                 let Some(parent) = self.find_class(parent)? else {
                     return Err(self.unknown_class(parent, *parent_span));
                 };
-                let origin = Origin::written(parent_span.start);
-                self.ensure_class(&parent, origin, *parent_span)?;
+                self.ensure_class(&parent, Origin::NOWHERE, *parent_span)?;
             }
         }
         self.add_resource(resource)

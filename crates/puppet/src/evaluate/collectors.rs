@@ -30,11 +30,11 @@ const ROUNDS: usize = 1_000;
 pub(crate) struct Collector {
     kind: CollectorKind,
     scope: ScopeId,
-    control: ControlId,
+    pub(crate) control: ControlId,
     span: Span,
     /// What it has found so far, in order.
     pub(super) collected: Vec<ResourceId>,
-    known: FxHashSet<ResourceId>,
+    pub(crate) known: FxHashSet<ResourceId>,
     /// What stands before it in a chain of arrows, if it finds nothing.
     pub(super) instead: Vec<super::relationships::Side>,
 }
@@ -63,6 +63,15 @@ enum Test {
     },
     And(Box<[Test; 2]>),
     Or(Box<[Test; 2]>),
+}
+
+/// What a collector is made of.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) type_name: EcoString,
+    pub(crate) values: Vec<Value>,
+    pub(crate) looked_at: Vec<EcoString>,
+    pub(crate) sets: Vec<EcoString>,
 }
 
 /// A collector, by its number.
@@ -146,6 +155,39 @@ impl<'t> Evaluator<'t> {
             instead: Vec::new(),
         });
         CollectorId(self.collectors.len() - 1)
+    }
+
+    /// The type that a collector takes, what its query compares with, the attributes that the query looks at,
+    /// and those that it sets.
+    pub(crate) fn collector_parts(&self, collector: &Collector) -> Option<Parts> {
+        let CollectorKind::Query {
+            type_name,
+            query,
+            overrides,
+            ..
+        } = &collector.kind
+        else {
+            return None;
+        };
+        let mut parts = Parts {
+            type_name: type_name.clone(),
+            values: Vec::new(),
+            looked_at: Vec::new(),
+            sets: overrides.iter().map(|attribute| attribute.name.clone()).collect(),
+        };
+        let mut pending: Vec<&Test> = query.iter().collect();
+        while let Some(test) = pending.pop() {
+            match test {
+                Test::Compare {
+                    attribute, value, ..
+                } => {
+                    parts.looked_at.push(attribute.clone());
+                    parts.values.push(value.clone());
+                }
+                Test::And(both) | Test::Or(both) => pending.extend(both.iter()),
+            }
+        }
+        Some(parts)
     }
 
     pub(super) fn collector_at(&mut self, id: CollectorId) -> &mut Collector {

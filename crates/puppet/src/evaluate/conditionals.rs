@@ -41,7 +41,7 @@ impl<'t> Evaluator<'t> {
     pub(super) fn case(&mut self, at: &'t Expression, case: &'t Case) -> Outcome {
         self.guarded(|evaluator| {
             let test = evaluator.nested(&case.test)?;
-            let mut tried = vec![test.origin];
+            let mut tried = vec![test.clone()];
             let mut chosen = None;
             let mut default = None;
             'options: for (number, option) in case.options.iter().enumerate() {
@@ -78,7 +78,7 @@ impl<'t> Evaluator<'t> {
     pub(super) fn selector(&mut self, at: &'t Expression, selector: &'t Selector) -> Outcome {
         self.guarded(|evaluator| {
             let test = evaluator.nested(&selector.test)?;
-            let mut tried = vec![test.origin];
+            let mut tried = vec![test.clone()];
             let mut chosen = None;
             let mut default = None;
             for (number, (option, _)) in selector.options.iter().enumerate() {
@@ -112,16 +112,16 @@ impl<'t> Evaluator<'t> {
         at: &'t Expression,
         test: &Value,
         option: &'t Expression,
-        tried: &mut Vec<Origin>,
+        tried: &mut Vec<Value>,
     ) -> Outcome<bool> {
         let options = match &unwrapped(option).kind {
             Kind::Splat(operand) => self.splat(operand)?,
             _ => vec![self.nested(option)?],
         };
         for option in options {
-            tried.push(option.origin);
+            tried.push(option.clone());
             let origin = match option.datum {
-                Datum::Pattern(_) => self.trace.operation(at, [test.origin, option.origin]),
+                Datum::Pattern(_) => self.trace.operation(at, [test.clone(), option.clone()]),
                 _ => option.origin,
             };
             if self.fits(test, &option, origin) {

@@ -9,7 +9,7 @@ use crate::resource::{Attribute, Resource, ResourceKind, Said, Tags, capitalised
 use crate::resource_types;
 use crate::scope::ScopeId;
 use crate::syntax::{self, Amendment, AttributeKind, Expression, Form, Kind};
-use crate::trace::{Origin, ResourceId};
+use crate::trace::{ControlId, Node, Origin, ResourceId};
 use crate::types::Type;
 use crate::value::{Array, Datum, Value};
 
@@ -37,6 +37,21 @@ pub const STAGE: Code = Code::new("puppet.stage");
 /// Classes are never virtual.
 pub const VIRTUAL_CLASS: Code = Code::new("puppet.virtual-class");
 
+/// An override that was said.
+#[derive(Debug)]
+pub(crate) struct Amended {
+    /// The type of the resource, in lower case.
+    pub(crate) type_name: EcoString,
+    /// Its title.
+    pub(crate) title: EcoString,
+    /// The reference to it.
+    pub(crate) target: Value,
+    /// The attributes.
+    pub(crate) names: Vec<EcoString>,
+    /// Under which conditions it was said.
+    pub(crate) control: ControlId,
+}
+
 /// An override of a resource that is not declared yet: its type, its title, what is said, and where.
 pub(super) type Waiting = (EcoString, EcoString, Vec<Attribute>, Span);
 
@@ -54,7 +69,7 @@ impl<'t> Evaluator<'t> {
         for body in &written.bodies {
             let title = self.nested(&body.title)?;
             let is_default = matches!(title.datum, Datum::Default);
-            let titles = self.titles(&title, body.title.span)?;
+            let titles = self.titles(&title, &body.title)?;
             for title in &titles {
                 let Datum::Text(text) = &title.datum else {
                     continue;
@@ -132,7 +147,8 @@ impl<'t> Evaluator<'t> {
     }
 
     /// The titles of a body, each with its own origin.
-    fn titles(&mut self, title: &Value, span: Span) -> Outcome<Vec<Value>> {
+    fn titles(&mut self, title: &Value, at: &'t Expression) -> Outcome<Vec<Value>> {
+        let span = at.span;
         let mut titles = Vec::new();
         flatten(title, &mut titles);
         for title in &titles {
@@ -155,7 +171,36 @@ impl<'t> Evaluator<'t> {
             return Err(failed(trouble));
         }
         titles.retain(|title| !matches!(title.datum, Datum::Default));
+        if let Datum::Array(_) = title.datum
+            && !matches!(at.kind, Kind::Array(_))
+        {
+            // Which titles there are depends on where the list comes from.
+            for one in &mut titles {
+                let nowhere = Value::from(Origin::NOWHERE);
+                one.origin = self.trace.element(at, [one.clone(), title.clone(), nowhere]);
+            }
+        }
         Ok(titles)
+    }
+
+    /// That a resource is there, or is not, as what something depends on.
+    pub(crate) fn evidence(&mut self, datum: &Datum, found: bool) -> Option<Value> {
+        let Datum::Type(kind) = datum else {
+            return None;
+        };
+        let (type_name, title) = match kind.as_ref() {
+            Type::Resource(Some(name), Some(title)) => (name.clone(), title.clone()),
+            Type::Class(Some(name)) => ("class".into(), name.clone()),
+            _ => return None,
+        };
+        let node = match self.find_resource(&type_name, &title) {
+            Some(id) if found => Node::Present(id),
+            _ => Node::Absent {
+                passed: self.trace.passed().len() as u32,
+                type_name,
+            },
+        };
+        Some(self.trace.add(node).into())
     }
 
     /// What is said about attributes in one place.
@@ -299,7 +344,11 @@ impl<'t> Evaluator<'t> {
             resource.set(attribute);
         }
         self.apply_defaults(&mut resource);
-        self.add_resource(resource)
+        let id = self.add_resource(resource)?;
+        if self.options.in_place && !self.resources[id.index()].is_virtual {
+            self.evaluate_resource(id)?;
+        }
+        Ok(id)
     }
 
     fn capitalised(&mut self, type_name: &EcoString) -> EcoString {
@@ -621,6 +670,13 @@ impl<'t> Evaluator<'t> {
             for attribute in &attributes {
                 self.check_tag(attribute)?;
             }
+            self.amendments.push(Amended {
+                type_name: type_name.clone(),
+                title: title.clone(),
+                target: reference.clone(),
+                names: attributes.iter().map(|attribute| attribute.name.clone()).collect(),
+                control: self.control,
+            });
             self.overridden(&type_name, &title, attributes.clone(), at.span)?;
         }
         Ok(target)

@@ -34,10 +34,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) use calls::counted;
 pub use calls::{ARGUMENTS, Invocation};
 pub use classes::{Known, NO_NODE};
-use collectors::Collector;
+pub(crate) use collectors::Collector;
 pub(crate) use declarations::{TAG, VIRTUAL_CLASS, flatten};
 pub(crate) use operators::merged;
-use relationships::Relationship;
+pub(crate) use relationships::{Relationship, Side};
 
 use crate::compile::{Node, Options};
 use crate::resource::Resource;
@@ -102,7 +102,9 @@ pub struct Evaluator<'t> {
     known: FxHashMap<EcoString, Known<'t>>,
     functions: FxHashMap<EcoString, Option<Known<'t>>>,
     aliases: FxHashMap<EcoString, Option<Arc<Type>>>,
-    /// The files whose definitions are known, by their addresses.
+    /// The files whose definitions are known, in order,
+    pub(crate) loaded: Vec<&'t crate::site::Loaded>,
+    /// and their addresses.
     files: FxHashSet<usize>,
     alias_definitions: FxHashMap<EcoString, Known<'t>>,
     /// Types by the address of the expression that they are written as.
@@ -121,8 +123,10 @@ pub struct Evaluator<'t> {
     overriding: FxHashSet<EcoString>,
     /// Overrides of resources that are not declared yet.
     overrides: Vec<declarations::Waiting>,
-    collectors: Vec<Collector>,
-    relationships: Vec<Relationship<'t>>,
+    /// What overrides were said, of which resources.
+    pub(crate) amendments: Vec<declarations::Amended>,
+    pub(crate) collectors: Vec<Collector>,
+    pub(crate) relationships: Vec<Relationship<'t>>,
     /// Resources of defined types before this one were evaluated,
     evaluated: usize,
     /// but for those that are virtual.
@@ -161,6 +165,7 @@ impl<'t> Evaluator<'t> {
             known: FxHashMap::default(),
             functions: FxHashMap::default(),
             aliases: FxHashMap::default(),
+            loaded: Vec::new(),
             files: FxHashSet::default(),
             alias_definitions: FxHashMap::default(),
             declared_types: FxHashMap::default(),
@@ -171,6 +176,7 @@ impl<'t> Evaluator<'t> {
             has_defaults: false,
             overriding: FxHashSet::default(),
             overrides: Vec::new(),
+            amendments: Vec::new(),
             collectors: Vec::new(),
             relationships: Vec::new(),
             evaluated: 0,
@@ -217,15 +223,25 @@ impl<'t> Evaluator<'t> {
             Kind::Variable(name) => self.variable(at, name),
             Kind::Heredoc(text, _) | Kind::Parenthesised(text) => self.nested(text),
             Kind::Interpolated(pieces) => self.interpolated(at, pieces),
-            Kind::Array(elements) => {
-                let elements = self.unfolded(Vec::new(), elements)?;
-                self.array(elements, at.span)
+            Kind::Array(written) => {
+                let elements = self.unfolded(Vec::new(), written)?;
+                let splats = |one: &Expression| matches!(unwrapped(one).kind, Kind::Splat(_));
+                if !written.iter().any(splats) {
+                    return self.array(elements, at.span);
+                }
+                // How many elements there are depends on what was taken apart.
+                let parts = elements.iter().map(|element| element.origin);
+                let parts: Vec<Origin> = parts.collect();
+                let origin = self.trace.operation(at, parts);
+                let array = crate::value::Array::from(elements);
+                self.shallow(Value::new(array, origin), at.span)
             }
             Kind::Hash(entries) => self.hash(at, entries),
             Kind::Not(operand) => {
                 let operand = self.nested(operand)?;
-                let origin = self.trace.operation(at, [operand.origin]);
-                Ok(Value::new(!operand.datum.is_true(), origin))
+                let holds = operand.datum.is_true();
+                let origin = self.trace.operation(at, [operand]);
+                Ok(Value::new(!holds, origin))
             }
             Kind::Minus(operand) => self.minus(at, operand),
             Kind::Splat(operand) => {
@@ -313,7 +329,7 @@ impl<'t> Evaluator<'t> {
         for piece in pieces {
             if let Kind::Text(piece_text) = &piece.kind {
                 text.push_str(piece_text);
-                operands.push(Origin::written(piece.span.start));
+                operands.push(self.written(piece_text.clone(), piece.span));
                 continue;
             }
             let value = self.nested(piece)?;
@@ -321,7 +337,7 @@ impl<'t> Evaluator<'t> {
                 Datum::Text(piece) => text.push_str(piece),
                 other => text.push_str(&crate::text::text(other)),
             }
-            operands.push(value.origin);
+            operands.push(value);
         }
         let origin = self.trace.operation(at, operands);
         Ok(Value::new(text, origin))

@@ -53,7 +53,7 @@ impl<'t> Evaluator<'t> {
             Operator::In => Datum::Bool(self.is_in(at, &left, &right)),
             _ => return self.calculate(at, operator, left, right, operands),
         };
-        let origin = self.trace.operation(at, [left.origin, right.origin]);
+        let origin = self.trace.operation(at, [left, right]);
         Ok(Value { datum, origin })
     }
 
@@ -67,12 +67,14 @@ impl<'t> Evaluator<'t> {
     ) -> Outcome {
         let decided = left.datum.is_true() == (operator == Operator::Or);
         if decided {
-            let origin = self.trace.operation(at, [left.origin]);
-            return Ok(Value::new(left.datum.is_true(), origin));
+            let holds = left.datum.is_true();
+            let origin = self.trace.operation(at, [left]);
+            return Ok(Value::new(holds, origin));
         }
         let right = self.nested(right)?;
-        let origin = self.trace.operation(at, [left.origin, right.origin]);
-        Ok(Value::new(right.datum.is_true(), origin))
+        let holds = right.datum.is_true();
+        let origin = self.trace.operation(at, [left, right]);
+        Ok(Value::new(holds, origin))
     }
 
     pub(super) fn minus(&mut self, at: &'t Expression, operand: &'t Expression) -> Outcome {
@@ -84,7 +86,7 @@ impl<'t> Evaluator<'t> {
         );
         let origin = match literal {
             true => Origin::written(at.span.start),
-            false => self.trace.operation(at, [value.origin]),
+            false => self.trace.operation(at, [value.clone()]),
         };
         let datum = match self.numeric(&value.datum, operand.span)? {
             Number::Integer(integer) => match integer.checked_neg() {
@@ -104,7 +106,7 @@ impl<'t> Evaluator<'t> {
         right: Value,
         operands: &'t [Expression; 2],
     ) -> Outcome {
-        let origin = self.trace.operation(at, [left.origin, right.origin]);
+        let origin = self.trace.operation(at, [left.clone(), right.clone()]);
         let datum = match (&left.datum, operator) {
             (Datum::Array(array), Operator::Add) => {
                 let added = elements_of(&right);
@@ -236,7 +238,7 @@ impl<'t> Evaluator<'t> {
             let message = format!("only text can be matched, and this is {kind}");
             return fail(OPERANDS, message, operands[0].span);
         };
-        let origin = self.trace.operation(at, [left.origin, right.origin]);
+        let origin = self.trace.operation(at, [left.clone(), right.clone()]);
         Ok(self.find(&pattern, text, origin))
     }
 
@@ -255,7 +257,7 @@ impl<'t> Evaluator<'t> {
         let Datum::Pattern(pattern) = &needle.datum else {
             return compare::included(&needle.datum, &haystack.datum);
         };
-        let origin = self.trace.operation(at, [needle.origin, haystack.origin]);
+        let origin = self.trace.operation(at, [needle.clone(), haystack.clone()]);
         match &haystack.datum {
             Datum::Text(text) => self.find(pattern, text, origin),
             Datum::Array(array) => array.iter().any(|value| match &value.datum {

@@ -29,11 +29,11 @@ pub(crate) enum Side {
 /// An arrow between two things.
 #[derive(Debug)]
 pub(crate) struct Relationship<'t> {
-    source: Side,
-    target: Side,
-    notifies: bool,
+    pub(crate) source: Side,
+    pub(crate) target: Side,
+    pub(crate) notifies: bool,
     at: &'t Expression,
-    control: ControlId,
+    pub(crate) control: ControlId,
 }
 
 impl<'t> Evaluator<'t> {
@@ -134,7 +134,9 @@ impl<'t> Evaluator<'t> {
 
     /// Arrows become attributes, when all resources are known.
     pub(crate) fn relate(&mut self) -> Outcome<()> {
-        for relationship in std::mem::take(&mut self.relationships) {
+        // They are kept: whoever asks why wants to know them.
+        let relationships = std::mem::take(&mut self.relationships);
+        for relationship in &relationships {
             let sources = self.sources_of(&relationship.source);
             let targets = match &relationship.target {
                 Side::Collector(collector) => self.collected(*collector),
@@ -142,10 +144,11 @@ impl<'t> Evaluator<'t> {
             };
             for source in &sources {
                 for target in &targets {
-                    self.relate_one(&relationship, source, target)?;
+                    self.relate_one(relationship, source, target)?;
                 }
             }
         }
+        self.relationships = relationships;
         Ok(())
     }
 
@@ -205,9 +208,7 @@ impl<'t> Evaluator<'t> {
             None => Vec::new(),
         };
         values.push(target.clone());
-        let origin = self
-            .trace
-            .operation(relationship.at, values.iter().map(|value| value.origin));
+        let origin = self.trace.operation(relationship.at, values.clone());
         let source = resource.source.clone();
         self.resources[source_id.index()].set(Attribute {
             name: name.into(),

@@ -163,6 +163,11 @@ impl<'t> Evaluator<'t> {
         }
     }
 
+    /// The scope of a class that was evaluated.
+    pub(crate) fn class_scope(&self, class: &str) -> Option<ScopeId> {
+        self.class_scopes.get(class).copied()
+    }
+
     /// The definition of `a::x`, or of `::x`.
     pub(crate) fn qualified(&self, name: &str) -> Option<DefinitionId> {
         let name = name.strip_prefix("::").unwrap_or(name);

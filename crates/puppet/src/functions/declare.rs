@@ -2,12 +2,12 @@
 
 use ecow::EcoString;
 
-use super::{ANY, ARGUMENT, Function, Takes};
+use super::{ANY, ARGUMENT, Function, Takes, plain};
 use crate::evaluate::{Evaluator, Invocation, Outcome, VIRTUAL_CLASS, fail, flatten};
 use crate::resource::{Attribute, Said, is_tag};
 use crate::syntax::Form;
 use crate::types::Type;
-use crate::value::{Array, Datum, Value};
+use crate::value::{Array, Datum, Entry, Hash, Value};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
@@ -56,8 +56,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                     values.retain(|value| !value.is_undef());
                 }
                 values.push(reference);
-                let origins: Vec<_> = values.iter().map(|value| value.origin).collect();
-                let origin = evaluator.trace.operation(call.at, origins);
+                let origin = evaluator.trace.operation(call.at, values.clone());
                 let container = &evaluator.resources[id.index()];
                 let attribute = Attribute {
                     name: "require".into(),
@@ -129,10 +128,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
         about: "defined(Variant[String, Type] *$what) >> Boolean: whether a class, type, resource or `$variable` is there",
         run: |evaluator, call| {
             let mut found = false;
+            let mut seen: Vec<Value> = call.origins().collect();
             for argument in &call.arguments {
-                found |= defined(evaluator, &call, argument)?;
+                let is_defined = defined(evaluator, &call, argument)?;
+                seen.extend(evaluator.evidence(&argument.datum, is_defined));
+                found |= is_defined;
             }
-            let origin = evaluator.trace.operation(call.at, call.origins());
+            let origin = evaluator.trace.operation(call.at, seen);
             Ok(Value::new(found, origin))
         },
     },
@@ -143,7 +145,198 @@ pub(super) const FUNCTIONS: &[Function] = &[
         about: "create_resources(String $type, Hash $resources, Hash $defaults = {}): declares resources from data",
         run: create_resources,
     },
+    plain(
+        "ensure_resource",
+        (2, ANY),
+        "ensure_resource(String $type, Variant[String, Array] $titles, Hash $attributes = {}): declares resources, but for those that are there with these attributes",
+        |evaluator, call| {
+            let call = call.older();
+            let type_name = call.text(evaluator, 0)?.clone();
+            let attributes = attributes_argument(evaluator, &call, 2)?;
+            let mut titles = Vec::new();
+            super::ruby::flatten([&call.arguments[1]], &mut titles);
+            for title in titles {
+                ensure(evaluator, &call, &type_name, title, &attributes)?;
+            }
+            Ok(evaluator.written(Datum::Undef, call.at.span))
+        },
+    ),
+    plain(
+        "ensure_resources",
+        (2, ANY),
+        "ensure_resources(String $type, Hash $resources, Hash $defaults = {}): as ensure_resource, for a hash of titles and attributes",
+        |evaluator, call| {
+            let call = call.older();
+            let type_name = call.text(evaluator, 0)?.clone();
+            let resources = call.hash(evaluator, 1)?.clone();
+            let defaults = attributes_argument(evaluator, &call, 2)?;
+            ensure_all(evaluator, &call, &type_name, &resources, &defaults)?;
+            Ok(evaluator.written(Datum::Undef, call.at.span))
+        },
+    ),
+    plain(
+        "ensure_packages",
+        (1, 2),
+        "ensure_packages(Variant[String, Array[String], Hash] $packages, Hash $attributes = {}): declares packages as installed, but for those that are there already",
+        ensure_packages,
+    ),
+    plain(
+        "defined_with_params",
+        (1, ANY),
+        "defined_with_params(Variant[String, Resource] $reference, Hash $attributes = {}) >> Boolean: whether a resource was declared before with these attributes",
+        |evaluator, call| {
+            let call = call.older();
+            let reference = match &call.arguments[0].datum {
+                Datum::Type(kind) => match kind.as_ref() {
+                    Type::Resource(Some(name), Some(title)) => Some((name.clone(), title.clone())),
+                    _ => None,
+                },
+                Datum::Text(text) => {
+                    let parts = text.strip_suffix(']').and_then(|it| it.split_once('['));
+                    parts.map(|(name, title)| (name.to_lowercase().into(), title.into()))
+                }
+                _ => None,
+            };
+            let Some((type_name, title)) = reference else {
+                return call.unexpected(evaluator, 0, "a reference to a resource");
+            };
+            let attributes = attributes_argument(evaluator, &call, 1)?;
+            let found = is_there(evaluator, &type_name, &title, &attributes);
+            Ok(call.result_of_all(evaluator, found))
+        },
+    ),
 ];
+
+/// An argument with attributes: a hash, or nothing at all.
+fn attributes_argument<'t>(
+    evaluator: &Evaluator<'t>,
+    call: &Invocation<'t>,
+    number: usize,
+) -> Outcome<Hash> {
+    match call.arguments.get(number).map(|argument| &argument.datum) {
+        None | Some(Datum::Bool(false)) => Ok(Hash::from_iter([])),
+        Some(Datum::Text(text)) if text.is_empty() => Ok(Hash::from_iter([])),
+        Some(_) => call.hash(evaluator, number).cloned(),
+    }
+}
+
+/// Whether a resource was declared with all these attributes.
+fn is_there(evaluator: &Evaluator<'_>, type_name: &str, title: &str, attributes: &Hash) -> bool {
+    let Some(id) = evaluator.find_resource(type_name, title) else {
+        return false;
+    };
+    let own = evaluator.scopes[evaluator.scope.index()].resource;
+    let resource = &evaluator.resources[id.index()];
+    let has = |(name, entry): (&Datum, &Entry)| {
+        let name = crate::text::text(name);
+        let attribute = resource.attribute(&name);
+        let datum = attribute.map_or(&Datum::Undef, |attribute| &attribute.value.datum);
+        super::ruby::equal(datum, &entry.value.datum)
+    };
+    id != own && attributes.iter().all(has)
+}
+
+/// Declares a resource, unless it is there.
+fn ensure<'t>(
+    evaluator: &mut Evaluator<'t>,
+    call: &Invocation<'t>,
+    type_name: &str,
+    title: Value,
+    attributes: &Hash,
+) -> Outcome<()> {
+    let type_name = type_name.strip_prefix("::").unwrap_or(type_name);
+    let name = super::ruby::text(&title.datum);
+    if is_there(evaluator, &type_name.to_lowercase(), &name, attributes) {
+        return Ok(());
+    }
+    let titles = &call.arguments[1];
+    let declared = declared_from(evaluator, call, attributes);
+    let title = evaluator.element(call.at, Some(&title), titles, &title);
+    let type_name = type_name.to_lowercase().into();
+    evaluator.declare(&type_name, title, declared, Form::Regular, call.at.span)?;
+    Ok(())
+}
+
+fn ensure_all<'t>(
+    evaluator: &mut Evaluator<'t>,
+    call: &Invocation<'t>,
+    type_name: &str,
+    resources: &Hash,
+    defaults: &Hash,
+) -> Outcome<()> {
+    for (title, entry) in resources.iter() {
+        let attributes = match &entry.value.datum {
+            Datum::Hash(attributes) => crate::evaluate::merged(defaults, attributes),
+            Datum::Undef | Datum::Bool(false) => defaults.clone(),
+            _ => return call.unexpected(evaluator, 1, "a hash of hashes with attributes"),
+        };
+        let title = Value::new(title.clone(), entry.key);
+        ensure(evaluator, call, type_name, title, &attributes)?;
+    }
+    Ok(())
+}
+
+fn ensure_packages<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
+    let mut defaults = match call.arguments.get(1) {
+        Some(_) => call.hash(evaluator, 1)?.clone(),
+        None => Hash::from_iter([]),
+    };
+    let text = |text: &str| evaluator.written(text, call.at.span);
+    let given = defaults.get_text("ensure").map(|value| &value.datum);
+    let first: Hash = [(text("ensure"), text("installed"))].into_iter().collect();
+    defaults = match given {
+        Some(Datum::Text(given)) if given == "present" => {
+            crate::evaluate::merged(&first, &defaults).with(text("ensure"), text("installed"))
+        }
+        _ => crate::evaluate::merged(&first, &defaults),
+    };
+    let packages = match &call.arguments[0].datum {
+        Datum::Hash(packages) => {
+            let packages = packages.clone();
+            let named = |key: &Datum| matches!(key, Datum::Text(name) if !name.is_empty());
+            if !packages.iter().all(|(key, _)| named(key)) {
+                return call.unexpected(evaluator, 0, "names of packages as keys");
+            }
+            ensure_all(evaluator, &call, "package", &packages, &defaults)?;
+            return Ok(evaluator.written(Datum::Undef, call.at.span));
+        }
+        Datum::Array(packages) => packages.as_slice().to_vec(),
+        _ => vec![call.arguments[0].clone()],
+    };
+    for package in packages {
+        match &package.datum {
+            Datum::Text(name) if !name.is_empty() => {
+                ensure(evaluator, &call, "package", package, &defaults)?;
+            }
+            _ => return call.unexpected(evaluator, 0, "the names of packages"),
+        }
+    }
+    Ok(evaluator.written(Datum::Undef, call.at.span))
+}
+
+/// Attributes that a function declares.
+fn declared_from<'t>(
+    evaluator: &mut Evaluator<'t>,
+    call: &Invocation<'t>,
+    attributes: &Hash,
+) -> Vec<Attribute> {
+    let mut declared = Vec::with_capacity(attributes.len());
+    for (name, entry) in attributes.iter() {
+        let key = Value::new(name.clone(), entry.key);
+        let container = call.arguments.last().expect("there is one at least");
+        let value = evaluator.element(call.at, Some(&entry.value), container, &key);
+        declared.push(Attribute {
+            name: crate::text::text(name),
+            value,
+            span: call.at.span,
+            how: Said::Declared,
+            source: evaluator.scopes[evaluator.scope.index()].source.clone(),
+            control: evaluator.control,
+            adds: false,
+        });
+    }
+    declared
+}
 
 fn names(call: &Invocation<'_>) -> Vec<Value> {
     let mut names = Vec::new();
@@ -268,22 +461,8 @@ fn create_resources<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> 
                 return fail(ARGUMENT, message, call.span(1));
             }
         };
-        let mut attributes = Vec::new();
         let merged = crate::evaluate::merged(&defaults, &given);
-        for (name, value) in merged.iter() {
-            let key = Value::new(name.clone(), value.key);
-            let container = &call.arguments[1];
-            let value = evaluator.element(call.at, Some(&value.value), container, &key);
-            attributes.push(Attribute {
-                name: crate::text::text(name),
-                value,
-                span: call.at.span,
-                how: Said::Declared,
-                source: evaluator.scopes[evaluator.scope.index()].source.clone(),
-                control: evaluator.control,
-                adds: false,
-            });
-        }
+        let attributes = declared_from(evaluator, &call, &merged);
         let key = Value::new(title.clone(), entry.key);
         let title = evaluator.element(call.at, Some(&key), &call.arguments[1], &key);
         created.push(evaluator.declare(&type_name, title, attributes, form, call.at.span)?);

@@ -42,9 +42,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
         run: |evaluator, call| {
             let elements = Elements::of(evaluator, &call)?;
             let mut kept = Vec::new();
-            let mut decided = vec![call.arguments[0].origin];
+            let mut decided = vec![call.arguments[0].clone()];
             elements.each(evaluator, &call, &mut |_, number, result| {
-                decided.push(result.origin);
+                decided.push(result.clone());
                 if result.datum.is_true() {
                     kept.push(number);
                 }
@@ -301,10 +301,10 @@ pub(super) fn computed_array<'t>(
 
 fn some_or_all<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>, wanted: bool) -> Outcome {
     let elements = Elements::of(evaluator, &call)?;
-    let mut decided = vec![elements.origin];
+    let mut decided = vec![Value::from(elements.origin)];
     let mut found = !wanted;
     elements.each(evaluator, &call, &mut |_, _, result| {
-        decided.push(result.origin);
+        decided.push(result.clone());
         if result.datum.is_true() == wanted {
             found = wanted;
             return Ok(Next::Stop);

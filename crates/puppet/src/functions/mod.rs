@@ -1,17 +1,36 @@
 //! The functions of the language.
 //!
-//! data        lookup
 //! declare     classes, resources, tags, what is defined
 //! iterate     each, map, filter …
 //! flow        next, return, break, fail, and messages
+//! words       texts: letters, lengths, parts
+//! patterns    split, regsubst, match, versioncmp
+//! arrays      sort, unique, flatten, difference …
+//! hashes      keys, values, merge …
+//! find        dig, get, getvar, pick, facts
+//! convert     types and values as values of other types
+//! check       is_…, validate_…
+//! digest      md5, sha256, base64, fqdn_rand
+//! arguments   what functions get, and what they give back
+//! ruby        values as Ruby has them
 //!
 //! Each function is a row of a table: its name, how many arguments it takes, whether it takes a lambda, what it
 //! does in a sentence, and the code.
 
+mod arguments;
+mod arrays;
+mod check;
+mod convert;
 mod data;
 mod declare;
+mod digest;
+mod find;
 mod flow;
+mod hashes;
 mod iterate;
+mod patterns;
+mod ruby;
+mod words;
 
 use std::sync::OnceLock;
 
@@ -81,16 +100,53 @@ impl Function {
     }
 }
 
+/// A function that takes no lambda.
+const fn plain(
+    name: &'static str,
+    arguments: (usize, usize),
+    about: &'static str,
+    run: for<'t> fn(&mut Evaluator<'t>, Invocation<'t>) -> Outcome,
+) -> Function {
+    Function {
+        name,
+        arguments,
+        lambda: Takes::None,
+        about,
+        run,
+    }
+}
+
+/// Functions that belong together.
+pub struct Topic {
+    /// What they are about.
+    pub name: &'static str,
+    /// The functions.
+    pub functions: &'static [Function],
+}
+
+/// All functions, by topic.
+pub const TOPICS: &[Topic] = &[
+    topic("Classes, resources and tags", declare::FUNCTIONS),
+    topic("Iteration", iterate::FUNCTIONS),
+    topic("Leaving, failing, telling", flow::FUNCTIONS),
+    topic("Data", data::FUNCTIONS),
+    topic("Texts", words::FUNCTIONS),
+    topic("Regular expressions and versions", patterns::FUNCTIONS),
+    topic("Arrays", arrays::FUNCTIONS),
+    topic("Hashes", hashes::FUNCTIONS),
+    topic("Finding", find::FUNCTIONS),
+    topic("Types and conversions", convert::FUNCTIONS),
+    topic("Checks", check::FUNCTIONS),
+    topic("Digests and repeatable random numbers", digest::FUNCTIONS),
+];
+
+const fn topic(name: &'static str, functions: &'static [Function]) -> Topic {
+    Topic { name, functions }
+}
+
 /// All functions, by topic.
 pub fn all() -> impl Iterator<Item = &'static Function> {
-    [
-        data::FUNCTIONS,
-        declare::FUNCTIONS,
-        flow::FUNCTIONS,
-        iterate::FUNCTIONS,
-    ]
-    .into_iter()
-    .flatten()
+    TOPICS.iter().flat_map(|topic| topic.functions)
 }
 
 /// The names of all functions.

@@ -81,7 +81,7 @@ impl<'t> Evaluator<'t> {
         place: Place<'_>,
     ) -> Outcome {
         let mut result = EcoString::new();
-        let mut operands = vec![origin];
+        let mut operands = vec![Value::new(whole, origin)];
         let mut rest = whole;
         while let Some((before, behind)) = rest.split_once("%{") {
             let Some((inner, after)) = behind.split_once('}') else {
@@ -127,7 +127,7 @@ impl<'t> Evaluator<'t> {
                 let value = self.while_asking(query, &name, |evaluator, query| {
                     evaluator.interpolate(query, &value, place)
                 })?;
-                operands.push(value.origin);
+                operands.push(value.clone());
                 if !value.is_undef() {
                     result.push_str(&shown(&value.datum));
                 }

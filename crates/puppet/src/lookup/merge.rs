@@ -105,7 +105,7 @@ impl Strategy {
                         return Err(unfit("unique", "single values and arrays", value));
                     }
                 }
-                let origin = trace.made(Making::Merge, [first.origin, second.origin]);
+                let origin = trace.made(Making::Merge, [first.clone(), second.clone()]);
                 let mut seen = Elements::default();
                 seen.extend(flattened(&first).iter());
                 seen.extend(flattened(&second).iter());
@@ -117,7 +117,7 @@ impl Strategy {
                         return Err(unfit("hash", "hashes with keys of text", value));
                     }
                 }
-                let origin = trace.made(Making::Merge, [first.origin, second.origin]);
+                let origin = trace.made(Making::Merge, [first.clone(), second.clone()]);
                 let (Datum::Hash(first), Datum::Hash(second)) = (first.datum, second.datum) else {
                     unreachable!("it was checked");
                 };
@@ -167,7 +167,7 @@ impl Deep {
         if !under.datum.is_true() {
             return Ok(over);
         }
-        let operands = [over.origin, under.origin];
+        let operands = [over.clone(), under.clone()];
         match (&over.datum, &under.datum) {
             (Datum::Hash(top), Datum::Hash(bottom)) => {
                 let mut merged = bottom.clone();

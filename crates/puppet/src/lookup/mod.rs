@@ -120,6 +120,8 @@ pub(crate) struct Lookups<'t> {
     options: FxHashMap<(Option<EcoString>, bool), Arc<Options>>,
     /// The nodes of the trace for files that lack a key, by the files' addresses.
     lacking: FxHashMap<usize, Origin>,
+    /// The files that lack a key, by where they begin.
+    files: FxHashMap<u32, &'t Data>,
 }
 
 impl<'t> Evaluator<'t> {
@@ -452,13 +454,22 @@ impl<'t> Evaluator<'t> {
         }
     }
 
-    fn lacking(&mut self, data: &Data) -> Origin {
+    fn lacking(&mut self, data: &'t Data) -> Origin {
         let trace = &mut self.trace;
-        let known = self.lookups.lacking.entry(std::ptr::from_ref(data).addr());
+        let start = data.span.start;
+        let Lookups { lacking, files, .. } = &mut self.lookups;
+        let known = lacking.entry(std::ptr::from_ref(data).addr());
         *known.or_insert_with(|| {
-            let Span { start, end } = data.span;
-            trace.add(Node::Lacking { start, end })
+            files.insert(start, data);
+            trace.add(Node::Lacking { start })
         })
+    }
+
+    /// Where the keys of a data file stand that lacked one.
+    pub(crate) fn keys_of_data(&self, start: u32) -> Vec<Origin> {
+        let data = self.lookups.files.get(&start);
+        let entries = data.into_iter().flat_map(|data| data.entries.iter());
+        entries.map(|(_, entry)| entry.key).collect()
     }
 
     fn warn_of_foreign_keys(&mut self, data: &Data, module: &str) {

@@ -208,7 +208,7 @@ impl<'t> Evaluator<'t> {
         arguments.extend(words);
         match self.call_by_name(at, "new", arguments, None) {
             Ok(made) => {
-                let operands = [value.origin, place];
+                let operands = [value, Value::new(text, place)];
                 let origin = self.trace.made(Making::Conversion, operands);
                 Ok(Value { origin, ..made })
             }

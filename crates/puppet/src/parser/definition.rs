@@ -3,8 +3,9 @@
 use ecow::EcoString;
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::Span;
+use rustc_hash::FxHashMap;
 
-use super::check::{Defined, UNSUPPORTED};
+use super::check::{ASSIGNMENT, Defined, UNSUPPORTED};
 use super::expression::{Elements, is_name, reference};
 use super::{Parsed, Parser, Place, Wrong};
 use crate::lexer::{Keyword, NAME, Token};
@@ -88,7 +89,6 @@ impl Parser<'_> {
         let returns = self.return_type()?;
         self.check_definition(&name, name_span, "function");
         self.check_unique(&parameters);
-        self.check_rest_last(&parameters);
         let body = self.block(Place::Inner, "and the body of the function")?;
         let kind = DefinitionKind::Function { returns };
         Ok(self.defined(kind, name, name_span, parameters, body, start))
@@ -174,7 +174,7 @@ impl Parser<'_> {
         match self.next.token {
             Token::OpenBrace => {
                 let attributes = self.primary()?;
-                Ok(access(of, attributes))
+                Ok(object(of, attributes))
             }
             Token::OpenBracket => {
                 self.advance();
@@ -456,15 +456,9 @@ impl Parser<'_> {
             self.report(Diagnostic::error(PARAMETER, message).at(span).help(help));
         }
         let default = match self.take(Token::Equals) {
-            true => Some(self.expression()?),
+            true => Some(self.default_of_parameter()?),
             false => None,
         };
-        if self.next.token == Token::Equals {
-            return Err(self.wrong(
-                "the end of the default",
-                "a default cannot assign to a variable",
-            ));
-        }
         Ok(Parameter {
             name: name.into(),
             span,
@@ -472,6 +466,22 @@ impl Parser<'_> {
             default,
             rest,
         })
+    }
+
+    /// A default; it cannot assign to a variable, other than in a lambda.
+    fn default_of_parameter(&mut self) -> Parsed<Expression> {
+        let help = "assign to it in the body";
+        let assigned = self.assigned.take();
+        let default = self.expression()?;
+        if let Some(span) = self.assigned {
+            let message = "a default cannot assign to a variable";
+            self.report(Diagnostic::error(ASSIGNMENT, message).at(span).help(help));
+        }
+        self.assigned = assigned;
+        match self.next.token {
+            Token::Equals => Err(self.wrong("the end of the default", help)),
+            _ => Ok(default),
+        }
     }
 
     /// `Type`, `Type[…]`
@@ -539,18 +549,17 @@ impl Parser<'_> {
     }
 
     fn check_unique(&mut self, parameters: &[Parameter]) {
-        for (at, parameter) in parameters.iter().enumerate() {
-            let earlier = parameters[..at]
-                .iter()
-                .find(|one| one.name == parameter.name);
-            if let Some(first) = earlier {
+        let mut seen: FxHashMap<&str, Span> = FxHashMap::default();
+        for parameter in parameters {
+            if let Some(&first) = seen.get(parameter.name.as_str()) {
                 let message = format!("there are two parameters `${}`", parameter.name);
                 self.report(
                     Diagnostic::error(PARAMETER, message)
                         .label(parameter.span, "this is the second")
-                        .label(first.span, "this is the first"),
+                        .label(first, "this is the first"),
                 );
             }
+            seen.insert(&parameter.name, parameter.span);
         }
     }
 
@@ -578,6 +587,28 @@ impl Parser<'_> {
             self.report(Diagnostic::error(PARAMETER, message).at(parameter.span));
         }
     }
+}
+
+/// `Parent { attributes }`: an object type whose parent is one more attribute.
+fn object(parent: Expression, mut attributes: Expression) -> Expression {
+    let is_kind =
+        matches!(&parent.kind, Kind::Reference(name) if name == "object" || name == "typeset");
+    if is_kind {
+        return access(parent, attributes);
+    }
+    let span = parent.span;
+    if let Kind::Hash(pairs) = &mut attributes.kind {
+        let key = Expression {
+            kind: Kind::Name("parent".into()),
+            span,
+        };
+        pairs.push((key, parent));
+    }
+    let object = Expression {
+        kind: Kind::Reference("object".into()),
+        span,
+    };
+    access(object, attributes)
 }
 
 /// `Type[attributes]` of something that is written otherwise.

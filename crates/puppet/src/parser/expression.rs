@@ -88,6 +88,7 @@ impl Parser<'_> {
                 parser.check_value(&right);
             }
             let span = left.span.to(right.span);
+            parser.assigned = Some(span);
             let kind = Kind::Assign(Box::new([left, right]));
             Ok(Expression { kind, span })
         })
@@ -130,6 +131,7 @@ impl Parser<'_> {
                     Token::Question if SELECTION > weakest => {
                         left = parser.selector(left)?;
                         parser.wrapped()?;
+                        left = parser.suffixes(left)?;
                         continue;
                     }
                     _ => return Ok(left),
@@ -249,7 +251,9 @@ impl Parser<'_> {
         let parameters = self.parameters(Token::Pipe, start)?;
         self.check_rest_last(&parameters);
         let returns = self.return_type()?;
+        let assigned = self.assigned;
         let body = self.block(Place::Inner, "and the body of the lambda")?;
+        self.assigned = assigned;
         Ok(Some(Lambda {
             parameters,
             returns,

@@ -94,7 +94,10 @@ impl Parser<'_> {
                     self.next.token,
                     Token::Keyword(Keyword::True | Keyword::False)
                 );
-                !is_value && matches!(self.peek(), Token::FatArrow | Token::PlusArrow)
+                // Whoever writes `=` means `=>`, and is told so.
+                let ahead = self.peek();
+                let is_arrow = matches!(ahead, Token::FatArrow | Token::PlusArrow | Token::Equals);
+                !is_value && is_arrow
             }
             Token::Operator(Operator::Multiply) => self.peek() == Token::FatArrow,
             _ => false,
@@ -263,6 +266,12 @@ impl Parser<'_> {
             Token::Operator(Operator::Multiply) => true,
             Token::Name => false,
             Token::Keyword(keyword) if !matches!(keyword, Keyword::True | Keyword::False) => false,
+            Token::Text { .. } if self.peek() == Token::Colon => {
+                return Err(self.wrong(
+                    "`;` before the next title",
+                    "resources of the same type are separated by `;`",
+                ));
+            }
             Token::Text { .. } | Token::Quote | Token::Word => {
                 return Err(self.wrong(
                     "the name of an attribute",

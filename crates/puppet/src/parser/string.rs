@@ -41,7 +41,7 @@ impl Parser<'_> {
         self.next = tag;
         self.braces = braces;
         // The heredoc has an end, whatever is missing in it, unless everything was given up.
-        match self.depth >= self.limit {
+        match self.gave_up {
             true => self.lexer.finish(),
             false => self.lost = was_lost,
         }
@@ -70,8 +70,11 @@ impl Parser<'_> {
                 _ => self.lexer.piece(self.text, heredoc.is_none(), escapes),
             };
             if span.start < span.end {
-                let kind = Kind::Text(self.piece(span, escapes, heredoc));
-                pieces.push(Expression { kind, span });
+                let said = self.piece(span, escapes, heredoc);
+                if !said.is_empty() {
+                    let kind = Kind::Text(said);
+                    pieces.push(Expression { kind, span });
+                }
             }
             match end {
                 PieceEnd::Text => break,
@@ -99,9 +102,8 @@ impl Parser<'_> {
                         Ok(code) => pieces.push(code),
                         Err(Wrong) => {
                             is_wrong = true;
-                            self.skip_code();
-                            if matches!(self.next.token, Token::End) {
-                                return Err(Wrong);
+                            if !self.skip_code() {
+                                break;
                             }
                         }
                     }
@@ -225,14 +227,17 @@ impl Parser<'_> {
         Ok(code)
     }
 
-    /// Skips to the brace that closes `${`.
-    fn skip_code(&mut self) {
+    /// Skips to the brace that closes `${`; if there is none in the line, to its end.
+    fn skip_code(&mut self) -> bool {
+        let (here, was_lost) = (self.lexer, self.lost);
         let was_recovering = std::mem::replace(&mut self.recovering, true);
         let mut open = 0usize;
-        loop {
+        let found = loop {
             match self.next.token {
-                Token::End => break,
-                Token::CloseBrace if open == 0 => break,
+                // Whoever forgets the brace goes on with other things in the next line.
+                Token::End => break false,
+                _ if self.next.starts_line && self.next.span.start > here.at() => break false,
+                Token::CloseBrace if open == 0 => break true,
                 Token::CloseBrace => open -= 1,
                 Token::OpenBrace => open += 1,
                 Token::Quote => {
@@ -242,8 +247,15 @@ impl Parser<'_> {
                 _ => {}
             }
             self.advance();
-        }
+        };
         self.recovering = was_recovering;
+        if !found && !self.gave_up {
+            self.lost = was_lost;
+            self.lexer = here;
+            self.lexer.skip_line(self.text);
+            self.next.token = Token::Invalid;
+        }
+        found
     }
 
     /// Skips a string and all the code in it.

@@ -8,12 +8,15 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use ecow::EcoString;
 
+use crate::value::Datum;
+
 use super::{Failure, Type};
 
 /// A name for a type.
 pub struct Alias {
     name: EcoString,
     body: OnceLock<Type>,
+    recursive: OnceLock<bool>,
 }
 
 impl Alias {
@@ -22,6 +25,7 @@ impl Alias {
         Arc::new(Self {
             name: name.into(),
             body: OnceLock::new(),
+            recursive: OnceLock::new(),
         })
     }
 
@@ -75,6 +79,45 @@ fn is_real(kind: &Type, seen: &mut Vec<*const Alias>) -> bool {
         }
         Type::Variant(types) => types.iter().any(|kind| is_real(kind, seen)),
         _ => true,
+    }
+}
+
+/// Whether a type leads to a name.
+fn reaches(kind: &Type, wanted: *const Alias, seen: &mut Vec<*const Alias>) -> bool {
+    match kind {
+        Type::Alias(alias) => {
+            let itself = Arc::as_ptr(alias);
+            if itself == wanted {
+                return true;
+            }
+            if seen.contains(&itself) {
+                return false;
+            }
+            seen.push(itself);
+            alias.body().is_some_and(|body| reaches(body, wanted, seen))
+        }
+        other => other
+            .held()
+            .into_iter()
+            .any(|inner| reaches(inner, wanted, seen)),
+    }
+}
+
+/// Whether a type leads to a name that has no body yet.
+fn find_undefined(kind: &Type, seen: &mut Vec<*const Alias>) -> bool {
+    match kind {
+        Type::Alias(alias) => {
+            let itself = Arc::as_ptr(alias);
+            if seen.contains(&itself) {
+                return false;
+            }
+            seen.push(itself);
+            alias.body().is_none_or(|body| find_undefined(body, seen))
+        }
+        other => other
+            .held()
+            .into_iter()
+            .any(|inner| find_undefined(inner, seen)),
     }
 }
 
@@ -152,6 +195,27 @@ static RICH_DATA: LazyLock<Type> = LazyLock::new(|| {
 });
 
 impl Type {
+    /// The types that a type holds, without those behind names.
+    pub(super) fn held(&self) -> Vec<&Type> {
+        match self {
+            Type::Array(inner, _) | Type::Sensitive(inner) => vec![inner],
+            Type::Hash(key, value, _) => vec![key, value],
+            Type::Tuple(types, _) | Type::Variant(types) => types.iter().collect(),
+            Type::Struct(members) => members.iter().map(|member| &member.value).collect(),
+            Type::Optional(inner)
+            | Type::NotUndef(inner)
+            | Type::Type(inner)
+            | Type::Iterable(inner)
+            | Type::Iterator(inner) => inner.iter().map(|inner| &**inner).collect(),
+            Type::Callable(Some(signature)) => {
+                let others = signature.block.iter().chain(&signature.returns);
+                signature.parameters.iter().chain(others).collect()
+            }
+            Type::Init(Some(init)) => vec![&init.0],
+            _ => Vec::new(),
+        }
+    }
+
     /// What a name stands for, if the type is one.
     pub(super) fn body(&self) -> Option<&Type> {
         match self {
@@ -162,54 +226,169 @@ impl Type {
         }
     }
 
+    /// Whether it is a name whose type leads back to it.
+    pub(super) fn is_recursive(&self) -> bool {
+        match self {
+            Type::Data | Type::RichData => true,
+            Type::Alias(alias) => {
+                if let Some(known) = alias.recursive.get() {
+                    return *known;
+                }
+                let Some(body) = alias.body() else {
+                    return false;
+                };
+                let itself = Arc::as_ptr(alias);
+                let find = || reaches(body, itself, &mut Vec::new());
+                // Asked before all names on the way are defined, the answer would not last.
+                match find_undefined(body, &mut Vec::new()) {
+                    true => find(),
+                    false => *alias.recursive.get_or_init(find),
+                }
+            }
+            _ => false,
+        }
+    }
+
     /// Whether it is a name for another type.
     pub(super) fn is_alias(&self) -> bool {
         matches!(self, Type::Data | Type::RichData | Type::Alias(_))
     }
 
     /// What tells a type from others while walking through types.
-    fn identity(&self) -> usize {
+    pub(super) fn identity(&self) -> Identity {
         match self {
-            Type::Alias(alias) => Arc::as_ptr(alias).addr(),
-            Type::Data => std::ptr::from_ref(&*DATA).addr(),
-            Type::RichData => std::ptr::from_ref(&*RICH_DATA).addr(),
-            other => std::ptr::from_ref(other).addr(),
+            Type::Alias(alias) => Identity::Name(Arc::as_ptr(alias).addr()),
+            Type::Data => Identity::Name(std::ptr::from_ref(&DATA).addr()),
+            Type::RichData => Identity::Name(std::ptr::from_ref(&RICH_DATA).addr()),
+            other => Identity::Place(std::ptr::from_ref(other).addr()),
         }
     }
 }
 
-/// Where a walk through types has been: pairs of what is asked and of whom.
-#[derive(Default)]
-pub(super) struct Guard {
-    path: Vec<(usize, usize)>,
+/// Where something is in memory. A name is not at the same place as what it stands for, even if it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Identity {
+    Name(usize),
+    Place(usize),
 }
 
-/// Whether a walk goes on.
-pub(super) enum Step {
-    /// It has been here; what was asked is being answered.
-    Again,
-    /// It has not; leave when done.
+/// A walk through two types. It is bounded, whatever names lead to.
+#[derive(Default)]
+pub(super) struct Guard {
+    depth: u32,
+    steps: u32,
+    memory: Option<Memory>,
+}
+
+/// Where a walk has been since it came through a name that leads back to itself.
+///
+/// It ends once both sides have come back to a name. Names on the other side are never left, as in the real
+/// compiler, whose answers about two such types depend on it.
+#[derive(Default)]
+struct Memory {
+    these: Vec<Identity>,
+    those: Vec<Identity>,
+    again_in_this: bool,
+    again_in_that: bool,
+}
+
+/// Whether a name was new to a walk.
+pub(super) enum Entered {
     New,
+    Again,
 }
 
 impl Guard {
-    /// Values are at most 1,000 levels deep; no honest question goes through more names than this.
-    const LONGEST: usize = 2_500;
+    /// Values are at most 1,000 levels deep, and a level of data takes three steps.
+    const DEEPEST: u32 = 4_000;
+    /// No honest question takes longer.
+    const LONGEST: u32 = 5_000_000;
 
-    pub(super) fn enter(&mut self, this: &Type, that: usize) -> Step {
-        let pair = (this.identity(), that);
-        if self.path.len() >= Self::LONGEST || self.path.contains(&pair) {
-            return Step::Again;
-        }
-        self.path.push(pair);
-        Step::New
+    /// Goes a step deeper, unless that leads nowhere.
+    pub(super) fn deeper(&mut self) -> bool {
+        self.steps = self.steps.saturating_add(1);
+        let goes = self.depth < Self::DEEPEST && self.steps < Self::LONGEST;
+        self.depth += u32::from(goes);
+        goes
     }
 
-    pub(super) fn enter_types(&mut self, this: &Type, that: &Type) -> Step {
-        self.enter(this, that.identity())
+    pub(super) fn back(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// Asks while remembering names, from here on if not already.
+    pub(super) fn remembering(&mut self, ask: impl FnOnce(&mut Self) -> bool) -> bool {
+        let first = self.memory.is_none();
+        if first {
+            self.memory = Some(Memory::default());
+        }
+        let answer = ask(self);
+        if first {
+            self.memory = None;
+        }
+        answer
+    }
+
+    /// Asks as if no names had been met.
+    pub(super) fn forgetting(&mut self, ask: impl FnOnce(&mut Self) -> bool) -> bool {
+        let memory = self.memory.take();
+        let answer = ask(self);
+        self.memory = memory;
+        answer
+    }
+
+    pub(super) fn enter_this(&mut self, this: &Type) -> Entered {
+        let memory = self.memory.get_or_insert_default();
+        if memory.again_in_this {
+            return Entered::Again;
+        }
+        if memory.these.contains(&this.identity()) {
+            memory.again_in_this = true;
+            return Entered::Again;
+        }
+        memory.these.push(this.identity());
+        Entered::New
+    }
+
+    pub(super) fn leave_this(&mut self, this: &Type) {
+        let memory = self.memory.get_or_insert_default();
+        memory.again_in_this = false;
+        memory.these.retain(|it| *it != this.identity());
+    }
+
+    pub(super) fn enter_that(&mut self, that: &Type) {
+        let memory = self.memory.get_or_insert_default();
+        if memory.again_in_that {
+            return;
+        }
+        match memory.those.contains(&that.identity()) {
+            true => memory.again_in_that = true,
+            false => memory.those.push(that.identity()),
+        }
+    }
+
+    pub(super) fn is_in_both(&self) -> bool {
+        let memory = self.memory.as_ref();
+        memory.is_some_and(|memory| memory.again_in_this && memory.again_in_that)
+    }
+}
+
+/// Where a walk through a value has been: names, and what was asked about.
+#[derive(Default)]
+pub(super) struct Path(Vec<(Identity, Identity)>);
+
+impl Path {
+    pub(super) fn enter(&mut self, this: &Type, datum: &Datum) -> Entered {
+        let place = Identity::Place(std::ptr::from_ref(datum).addr());
+        let pair = (this.identity(), place);
+        if self.0.contains(&pair) {
+            return Entered::Again;
+        }
+        self.0.push(pair);
+        Entered::New
     }
 
     pub(super) fn leave(&mut self) {
-        self.path.pop();
+        self.0.pop();
     }
 }

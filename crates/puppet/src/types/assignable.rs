@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use crate::value::Datum;
 
-use super::alias::{Guard, Step};
+use super::alias::{Entered, Guard, Identity};
 use super::instance::{is_listed, matches_any};
 use super::{Case, Member, Range, Signature, Type};
 
@@ -16,18 +16,23 @@ impl Type {
 }
 
 fn assignable(this: &Type, that: &Type, guard: &mut Guard) -> bool {
-    if !this.is_alias() && !that.is_alias() {
-        return by_that(this, that, guard);
+    if !guard.deeper() {
+        return false;
     }
-    match guard.enter_types(this, that) {
-        // All that was asked so far held, or nobody would ask again.
-        Step::Again => true,
-        Step::New => {
-            let holds = by_that(this, that, guard);
-            guard.leave();
+    let holds = match this.is_recursive() {
+        false => by_that(this, that, guard),
+        true => guard.remembering(|guard| {
+            let entered = guard.enter_this(this);
+            // All that was asked so far held, or nobody would ask again.
+            let holds = guard.is_in_both() || by_that(this, that, guard);
+            if let Entered::New = entered {
+                guard.leave_this(this);
+            }
             holds
-        }
-    }
+        }),
+    };
+    guard.back();
+    holds
 }
 
 /// Takes the other type apart where it is made of several.
@@ -44,20 +49,31 @@ fn by_that(this: &Type, that: &Type, guard: &mut Guard) -> bool {
     }
     match that {
         Type::Unit => true,
-        Type::Data | Type::RichData | Type::Alias(_) => match that.body() {
-            Some(body) => assignable(this, body, guard),
-            None => by_this(this, that, guard),
-        },
+        Type::Data | Type::RichData | Type::Alias(_) => {
+            let Some(body) = that.body() else {
+                return by_this(this, that, guard);
+            };
+            if !that.is_recursive() {
+                return assignable(this, body, guard);
+            }
+            guard.remembering(|guard| {
+                guard.enter_that(that);
+                guard.is_in_both() || assignable(this, body, guard)
+            })
+        }
         Type::Variant(types) => match this {
             Type::Any => true,
             Type::NotUndef(_) if types.is_empty() => by_this(this, that, guard),
             _ => !types.is_empty() && types.iter().all(|kind| assignable(this, kind, guard)),
         },
         Type::Optional(inner) => {
-            assignable(this, &Type::Undef, guard)
-                && inner
-                    .as_ref()
-                    .is_none_or(|inner| assignable(this, inner, guard))
+            // As in the real compiler, this is asked as if anew.
+            guard.forgetting(|guard| {
+                assignable(this, &Type::Undef, guard)
+                    && inner
+                        .as_ref()
+                        .is_none_or(|inner| assignable(this, inner, guard))
+            })
         }
         Type::NotUndef(Some(inner)) if !inner.assignable(&Type::Undef) => {
             assignable(this, inner, guard)
@@ -194,10 +210,9 @@ fn by_this(this: &Type, that: &Type, guard: &mut Guard) -> bool {
             _ => false,
         },
         Type::Iterable(element) => match element {
-            Some(element) if !element.assignable(&Type::Any) => {
-                iterated(that, guard).is_some_and(|other| assignable(element, &other, guard))
-            }
-            _ => is_iterable(that, guard),
+            Some(element) if !element.assignable(&Type::Any) => iterated(that, &mut Vec::new())
+                .is_some_and(|other| assignable(element, &other, guard)),
+            _ => is_iterable(that, &mut Vec::new()),
         },
         Type::Iterator(element) => match (element, that) {
             (None, Type::Iterator(_)) => true,
@@ -390,7 +405,8 @@ fn struct_assignable(members: &[Member], that: &Type, guard: &mut Guard) -> bool
             let required = members.iter().filter(|member| !member.optional);
             let count = required.clone().count();
             let all = required.into_iter().all(|member| {
-                assignable(&member.value, value, guard) && assignable(&Type::STRING, key, guard)
+                assignable(&member.value, value, guard)
+                    && guard.forgetting(|guard| assignable(&Type::STRING, key, guard))
             });
             let size = size.unwrap_or(Range::ANY_SIZE);
             let (least, most) = (Range::size(count).min, Range::size(members.len()).max);
@@ -421,7 +437,7 @@ fn signature_assignable(wanted: &Signature, other: &Signature, guard: &mut Guard
 }
 
 /// Whether the values of a type can be gone through.
-fn is_iterable(kind: &Type, guard: &mut Guard) -> bool {
+fn is_iterable(kind: &Type, seen: &mut Vec<Identity>) -> bool {
     match kind {
         Type::Integer(_)
         | Type::String(_)
@@ -439,20 +455,19 @@ fn is_iterable(kind: &Type, guard: &mut Guard) -> bool {
             Type::Integer(range) => range.min.is_some() && range.max.is_some(),
             _ => false,
         },
-        Type::Data | Type::RichData | Type::Alias(_) => match guard.enter_types(kind, kind) {
-            Step::Again => false,
-            Step::New => {
-                let is = kind.body().is_some_and(|body| is_iterable(body, guard));
-                guard.leave();
-                is
+        Type::Data | Type::RichData | Type::Alias(_) => {
+            if seen.contains(&kind.identity()) {
+                return false;
             }
-        },
+            seen.push(kind.identity());
+            kind.body().is_some_and(|body| is_iterable(body, seen))
+        }
         _ => false,
     }
 }
 
 /// What comes of going through the values of a type; nothing if that is not known.
-fn iterated(kind: &Type, guard: &mut Guard) -> Option<Arc<Type>> {
+fn iterated(kind: &Type, seen: &mut Vec<Identity>) -> Option<Arc<Type>> {
     static CHARACTER: LazyLock<Arc<Type>> =
         LazyLock::new(|| Arc::new(Type::String(Some(Range::exactly(1)))));
     static NUMBER: LazyLock<Arc<Type>> = LazyLock::new(|| Arc::new(Type::INTEGER));
@@ -485,14 +500,13 @@ fn iterated(kind: &Type, guard: &mut Guard) -> Option<Arc<Type>> {
             }
             _ => None,
         },
-        Type::Data | Type::RichData | Type::Alias(_) => match guard.enter_types(kind, kind) {
-            Step::Again => None,
-            Step::New => {
-                let element = kind.body().and_then(|body| iterated(body, guard));
-                guard.leave();
-                element
+        Type::Data | Type::RichData | Type::Alias(_) => {
+            if seen.contains(&kind.identity()) {
+                return None;
             }
-        },
+            seen.push(kind.identity());
+            kind.body().and_then(|body| iterated(body, seen))
+        }
         _ => None,
     }
 }

@@ -351,6 +351,9 @@ fn write_literal(out: &mut dyn Write, datum: &Datum, mut names: Names<'_>) -> fm
             write!(out, "'{}'", text::text(datum))
         }
         Datum::Uri(uri) => write!(out, "URI({})", quote(&uri.to_string())),
+        Datum::Sensitive(_) | Datum::Binary(_) => {
+            write!(out, "Instance of {}", Type::reduced(datum))
+        }
         other => out.write_str(&text::text(other)),
     }
 }

@@ -3,17 +3,17 @@
 use crate::pattern::Pattern;
 use crate::value::{Array, Datum};
 
-use super::alias::{Guard, Step};
+use super::alias::{Entered, Path};
 use super::{Case, Member, Range, Type};
 
 impl Type {
     /// Whether a value is of the type.
     pub fn instance(&self, datum: &Datum) -> bool {
-        instance(self, datum, &mut Guard::default())
+        instance(self, datum, &mut Path::default())
     }
 }
 
-fn instance(kind: &Type, datum: &Datum, guard: &mut Guard) -> bool {
+fn instance(kind: &Type, datum: &Datum, path: &mut Path) -> bool {
     match kind {
         Type::Any | Type::Unit => true,
         Type::Undef => matches!(datum, Datum::Undef),
@@ -47,12 +47,12 @@ fn instance(kind: &Type, datum: &Datum, guard: &mut Guard) -> bool {
         },
         Type::Array(element, size) => match datum {
             Datum::Array(array) => {
-                let all = |guard: &mut Guard| {
+                let all = |path: &mut Path| {
                     array
                         .iter()
-                        .all(|value| instance(element, &value.datum, guard))
+                        .all(|value| instance(element, &value.datum, path))
                 };
-                fits(*size, array.len()) && all(guard)
+                fits(*size, array.len()) && all(path)
             }
             _ => false,
         },
@@ -60,14 +60,14 @@ fn instance(kind: &Type, datum: &Datum, guard: &mut Guard) -> bool {
             Datum::Hash(hash) => {
                 fits(*size, hash.len())
                     && hash.iter().all(|(key, entry)| {
-                        instance(key_type, key, guard)
-                            && instance(value_type, &entry.value.datum, guard)
+                        instance(key_type, key, path)
+                            && instance(value_type, &entry.value.datum, path)
                     })
             }
             _ => false,
         },
         Type::Tuple(types, size) => match datum {
-            Datum::Array(array) => of_tuple(types, *size, array, guard),
+            Datum::Array(array) => of_tuple(types, *size, array, path),
             _ => false,
         },
         Type::Struct(members) => match datum {
@@ -77,7 +77,7 @@ fn instance(kind: &Type, datum: &Datum, guard: &mut Guard) -> bool {
                     let value = hash.get_text(&member.name);
                     found += usize::from(value.is_some());
                     match value {
-                        Some(value) => instance(&member.value, &value.datum, guard),
+                        Some(value) => instance(&member.value, &value.datum, path),
                         None => member.optional,
                     }
                 });
@@ -89,21 +89,21 @@ fn instance(kind: &Type, datum: &Datum, guard: &mut Guard) -> bool {
             matches!(datum, Datum::Undef)
                 || inner
                     .as_ref()
-                    .is_some_and(|inner| instance(inner, datum, guard))
+                    .is_some_and(|inner| instance(inner, datum, path))
         }
         Type::NotUndef(inner) => {
             !matches!(datum, Datum::Undef)
                 && inner
                     .as_ref()
-                    .is_none_or(|inner| instance(inner, datum, guard))
+                    .is_none_or(|inner| instance(inner, datum, path))
         }
-        Type::Variant(types) => types.iter().any(|kind| instance(kind, datum, guard)),
+        Type::Variant(types) => types.iter().any(|kind| instance(kind, datum, path)),
         Type::Type(wanted) => match datum {
             Datum::Type(kind) => wanted.as_ref().is_none_or(|wanted| wanted.assignable(kind)),
             _ => false,
         },
         Type::Sensitive(inner) => {
-            matches!(datum, Datum::Sensitive(value) if instance(inner, &value.datum, guard))
+            matches!(datum, Datum::Sensitive(value) if instance(inner, &value.datum, path))
         }
         Type::Iterable(element) => match element {
             None => is_iterable(datum),
@@ -134,21 +134,19 @@ fn instance(kind: &Type, datum: &Datum, guard: &mut Guard) -> bool {
             Datum::Uri(uri) => parts.as_ref().is_none_or(|parts| uri.matches(parts)),
             _ => false,
         },
-        Type::Init(None) => instance(&Type::RichData, datum, guard),
+        Type::Init(None) => instance(&Type::RichData, datum, path),
         Type::Init(Some(init)) => super::create::accepts(&init.0, &init.1, datum),
         Type::Object(wanted) => match datum {
             Datum::Object(object) => wanted.as_ref().is_none_or(|wanted| *wanted == object.kind),
             _ => false,
         },
-        // Values lie deeper with every turn, so these two need no guard.
-        Type::Data | Type::RichData => kind.body().is_some_and(|body| instance(body, datum, guard)),
-        Type::Alias(alias) => match guard.enter(kind, std::ptr::from_ref(datum).addr()) {
-            Step::Again => false,
-            Step::New => {
-                let is = alias
-                    .body()
-                    .is_some_and(|body| instance(body, datum, guard));
-                guard.leave();
+        // Values lie deeper with every turn, so these two need no path.
+        Type::Data | Type::RichData => kind.body().is_some_and(|body| instance(body, datum, path)),
+        Type::Alias(alias) => match path.enter(kind, datum) {
+            Entered::Again => false,
+            Entered::New => {
+                let is = alias.body().is_some_and(|body| instance(body, datum, path));
+                path.leave();
                 is
             }
         },
@@ -179,7 +177,7 @@ fn is_scalar(datum: &Datum) -> bool {
     )
 }
 
-fn of_tuple(types: &[Type], size: Option<Range>, array: &Array, guard: &mut Guard) -> bool {
+fn of_tuple(types: &[Type], size: Option<Range>, array: &Array, path: &mut Path) -> bool {
     let long_enough = match size {
         Some(size) => size.contains_size(array.len()),
         None => types.is_empty() || types.len() == array.len(),
@@ -192,7 +190,7 @@ fn of_tuple(types: &[Type], size: Option<Range>, array: &Array, guard: &mut Guar
         && array
             .iter()
             .zip(types)
-            .all(|(value, kind)| instance(kind, &value.datum, guard))
+            .all(|(value, kind)| instance(kind, &value.datum, path))
 }
 
 /// Whether a collection has a size that is asked for.

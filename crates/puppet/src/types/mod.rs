@@ -9,7 +9,8 @@
 //! display     how a type is written
 //! parameters  what `Type[…]` comes to
 //! mismatch    how it is told that a value is not of a type
-//! create      `Type.new(…)`, with `format` for texts
+//! create      `Type.new(…)`
+//! format      `String.new(…)`, on `printf`
 //! time, version, uri  values that only types can make
 
 use std::sync::Arc;
@@ -23,16 +24,21 @@ mod alias;
 mod assignable;
 mod create;
 mod display;
+mod format;
 mod infer;
 mod instance;
+mod mismatch;
 mod normalise;
 mod parameters;
+mod printf;
 pub mod time;
 pub mod uri;
 pub mod version;
 
 pub use alias::Alias;
+pub use create::create;
 pub use display::{quote, quote_double};
+pub use mismatch::{Form, Mismatch, check_parameters, mismatch, mismatch_of_types, refusal, tell};
 pub use parameters::{Accessed, parameterise};
 
 use time::{Timespan, Timestamp};

@@ -38,7 +38,13 @@ impl Type {
             Type::Type(inner) => Type::Type(within(inner)),
             Type::Iterable(inner) => Type::Iterable(within(inner)),
             Type::Iterator(inner) => Type::Iterator(within(inner)),
-            Type::Sensitive(inner) => Type::sensitive(&inner.normalise()),
+            Type::Sensitive(inner) => {
+                let normal = inner.normalise();
+                match normal == **inner {
+                    true => self.clone(),
+                    false => Type::sensitive(&normal),
+                }
+            }
             Type::Callable(Some(signature)) => Type::Callable(Some(Arc::new(Signature {
                 parameters: signature.parameters.iter().map(Type::normalise).collect(),
                 size: signature.size,

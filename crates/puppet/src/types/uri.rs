@@ -8,8 +8,10 @@ use crate::compare;
 use crate::trace::Origin;
 use crate::value::{Datum, Hash, Value};
 
+use super::printf::inspected;
+
 /// An address.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Uri {
     /// What stands before the first colon.
     pub scheme: Option<EcoString>,
@@ -32,7 +34,95 @@ pub struct Uri {
 impl Uri {
     /// Reads an address. The trouble with it is told in words.
     pub fn parse(text: &str) -> Result<Self, String> {
-        Err(format!("bad URI(is not URI?): {text:?}"))
+        let trouble = || format!("bad URI(is not URI?): {}", inspected(text));
+        let (rest, fragment) = match text.split_once('#') {
+            Some((rest, fragment)) => (rest, Some(fragment)),
+            None => (text, None),
+        };
+        let (scheme, rest) = match rest.split_once(':') {
+            Some((scheme, rest)) if is_scheme(scheme) => (Some(scheme.to_lowercase()), rest),
+            _ => (None, rest),
+        };
+        let mut uri = Uri {
+            scheme: scheme.map(EcoString::from),
+            fragment: fragment.map(EcoString::from),
+            ..Uri::default()
+        };
+        if uri.scheme.is_some() && !rest.starts_with('/') && !rest.is_empty() {
+            uri.opaque = Some(rest.into());
+            return match is_written(rest, "/?") && fragment.is_none_or(|it| is_written(it, "/?")) {
+                true => Ok(uri),
+                false => Err(trouble()),
+            };
+        }
+        let (rest, query) = match rest.split_once('?') {
+            Some((rest, query)) => (rest, Some(query)),
+            None => (rest, None),
+        };
+        let path = match rest.strip_prefix("//") {
+            Some(rest) => {
+                let end = rest.find('/').unwrap_or(rest.len());
+                let (authority, path) = rest.split_at(end);
+                let (userinfo, host) = match authority.rsplit_once('@') {
+                    Some((userinfo, host)) => (Some(userinfo), host),
+                    None => (None, authority),
+                };
+                let (host, port) = match host.rsplit_once(':') {
+                    Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => {
+                        (host, Some(port))
+                    }
+                    _ => (host, None),
+                };
+                let bracketed = host.starts_with('[') && host.ends_with(']');
+                let fine = bracketed || is_written(host, "") && !host.contains([':', '@']);
+                if !fine || userinfo.is_some_and(|it| !is_written(it, "")) {
+                    return Err(trouble());
+                }
+                uri.userinfo = userinfo.map(EcoString::from);
+                uri.host = Some(host.into());
+                uri.port = match port {
+                    None | Some("") => None,
+                    Some(port) => Some(port.parse().map_err(|_| trouble())?),
+                };
+                path
+            }
+            None => rest,
+        };
+        let parts = [Some(path), query, fragment];
+        if !parts
+            .into_iter()
+            .flatten()
+            .all(|part| is_written(part, "/?"))
+        {
+            return Err(trouble());
+        }
+        uri.port = uri.port.or(usual_port(uri.scheme.as_deref()));
+        uri.path = Some(path.into());
+        uri.query = query.map(EcoString::from);
+        Ok(uri)
+    }
+
+    /// Makes an address of its parts.
+    pub(super) fn from_parts(parts: &Hash) -> Self {
+        let part = |name: &str| match parts.get_text(name).map(|value| &value.datum) {
+            Some(Datum::Text(text)) => Some(text.clone()),
+            _ => None,
+        };
+        let scheme = part("scheme");
+        let port = match parts.get_text("port").map(|value| &value.datum) {
+            Some(Datum::Integer(port)) => u16::try_from(*port).ok(),
+            _ => usual_port(scheme.as_deref()),
+        };
+        Self {
+            userinfo: part("userinfo"),
+            host: part("host"),
+            port,
+            path: Some(part("path").unwrap_or_default()),
+            query: part("query"),
+            fragment: part("fragment"),
+            opaque: part("opaque"),
+            scheme,
+        }
     }
 
     /// Whether a key names a part of an address.
@@ -152,6 +242,35 @@ impl fmt::Display for Uri {
             None => Ok(()),
         }
     }
+}
+
+fn is_scheme(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic())
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+}
+
+/// Whether a part of an address has only letters that can be there, besides some others.
+fn is_written(text: &str, others: &str) -> bool {
+    let mut bytes = text.bytes();
+    while let Some(byte) = bytes.next() {
+        let fine = match byte {
+            b'%' => {
+                let mut hex = || bytes.next().is_some_and(|byte| byte.is_ascii_hexdigit());
+                hex() && hex()
+            }
+            byte => {
+                byte.is_ascii_alphanumeric()
+                    || b"-._~!$&'()*+,;=:@".contains(&byte)
+                    || others.as_bytes().contains(&byte)
+            }
+        };
+        if !fine {
+            return false;
+        }
+    }
+    true
 }
 
 /// The port that need not be said.

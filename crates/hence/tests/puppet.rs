@@ -1,0 +1,306 @@
+//! Puppet against the real compiler, live: every manifest below `spec/puppet`.
+//!
+//! Both compile each manifest for the same node, with the same facts, modules and data. Either both give the
+//! same catalog, or both fail, and `messages.txt` says which of our codes the real compiler's message stands for.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::rc::Rc;
+
+use hence::{STACK, World};
+use serde_json::{Value, json};
+
+#[test]
+fn catalogs_are_those_of_the_real_compiler() {
+    let test = std::thread::Builder::new().stack_size(STACK).spawn(|| {
+        let spec = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/puppet");
+        let cases = manifests_below(&spec);
+        let mut real = Real::start();
+        let messages = messages();
+        let mut troubles = Vec::new();
+        for case in &cases {
+            let theirs = real.ask(case);
+            let ours = Ours::of(case);
+            if let Some(trouble) = difference(&theirs, &ours, &messages) {
+                let name = case.strip_prefix(&spec).expect("it is below");
+                troubles.push(format!("spec/puppet/{}: {trouble}", name.display()));
+            }
+        }
+        println!("{} manifests, {} differ", cases.len(), troubles.len());
+        assert!(troubles.is_empty(), "\n{}\n", troubles.join("\n"));
+    });
+    let ended = test.expect("a thread can be started").join();
+    if let Err(panic) = ended {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+/// How the two answers differ, if they do.
+fn difference(theirs: &Value, ours: &Ours, messages: &[(regex::Regex, String)]) -> Option<String> {
+    match (theirs.get("catalog"), &ours.catalog) {
+        (Some(theirs), Some(ours)) => first_difference("", theirs, ours),
+        (None, None) => {
+            let message = theirs["error"].as_str().unwrap_or("");
+            let meant: Vec<&String> = messages
+                .iter()
+                .filter(|(pattern, _)| pattern.is_match(message))
+                .map(|(_, code)| code)
+                .collect();
+            match meant.iter().any(|code| ours.codes.contains(code)) {
+                true => None,
+                false => Some(format!(
+                    "the real compiler says\n    {message}\n  which stands for {meant:?}, and we say {:?}\n    {}",
+                    ours.codes, ours.said
+                )),
+            }
+        }
+        (Some(_), None) => Some(format!(
+            "only the real compiler has a catalog; we say {}",
+            ours.said
+        )),
+        (None, Some(_)) => Some(format!(
+            "only we have a catalog; the real compiler says {}",
+            theirs["error"]
+        )),
+    }
+}
+
+fn first_difference(path: &str, theirs: &Value, ours: &Value) -> Option<String> {
+    match (theirs, ours) {
+        (Value::Object(a), Value::Object(b)) => {
+            let order: Vec<&String> = a.keys().filter(|key| b.contains_key(*key)).collect();
+            let ours: Vec<&String> = b.keys().filter(|key| a.contains_key(*key)).collect();
+            if order != ours {
+                return Some(format!(
+                    "{path} has {order:?} in the real catalog, and {ours:?} in ours"
+                ));
+            }
+            let further = b.keys().filter(|key| !a.contains_key(*key));
+            a.keys().chain(further).find_map(|key| {
+                let absent = Value::String("(absent)".into());
+                let a = a.get(key).unwrap_or(&absent);
+                let b = b.get(key).unwrap_or(&absent);
+                first_difference(&format!("{path}.{key}"), a, b)
+            })
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            let absent = Value::String("(absent)".into());
+            (0..a.len().max(b.len())).find_map(|at| {
+                let (a, b) = (a.get(at).unwrap_or(&absent), b.get(at).unwrap_or(&absent));
+                first_difference(&format!("{path}[{at}]"), a, b)
+            })
+        }
+        (a, b) if a == b => None,
+        (a, b) => Some(format!(
+            "{path} is {a} in the real catalog, and {b} in ours"
+        )),
+    }
+}
+
+/// What our codes stand for: `pattern -> code`, one to a line.
+fn messages() -> Vec<(regex::Regex, String)> {
+    let lines = include_str!("puppet/messages.txt").lines();
+    let rows = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    rows.map(|row| {
+        let (code, pattern) = row.split_once(' ').expect("a code and a pattern");
+        let pattern = regex::Regex::new(pattern.trim()).expect("a pattern");
+        (pattern, code.to_owned())
+    })
+    .collect()
+}
+
+/// The manifests below a folder, without those that belong to another one.
+fn manifests_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).expect("the specification can be read") {
+            let path = entry.expect("the specification can be read").path();
+            if path.is_dir() {
+                if !path.with_extension("pp").exists() && !path.ends_with("parts") {
+                    folders.push(path);
+                }
+            } else if path.extension().is_some_and(|extension| extension == "pp") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// What belongs to a manifest: the options in its first lines, and what lies in the folder of its name.
+struct Surroundings {
+    node: String,
+    strict: bool,
+    modules: Option<PathBuf>,
+    hiera: Option<PathBuf>,
+    facts: Option<PathBuf>,
+}
+
+impl Surroundings {
+    fn of(case: &Path) -> Self {
+        let text = fs::read_to_string(case).unwrap_or_default();
+        let options = text
+            .lines()
+            .find_map(|line| line.strip_prefix("# options: "));
+        let options: Vec<&str> = options.unwrap_or("").split(' ').collect();
+        let node = options.iter().position(|option| *option == "--node");
+        let beside = |name: &str| {
+            let path = case.with_extension("").join(name);
+            path.exists().then_some(path)
+        };
+        Self {
+            node: node
+                .map_or("web1.example.org", |at| options[at + 1])
+                .to_owned(),
+            strict: options.contains(&"--strict"),
+            modules: beside("modules"),
+            hiera: beside("hiera.yaml"),
+            facts: beside("facts.json"),
+        }
+    }
+}
+
+/// The real compiler, at work.
+struct Real {
+    process: Child,
+    answers: io::Lines<BufReader<std::process::ChildStdout>>,
+}
+
+impl Real {
+    fn start() -> Self {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/puppet/real.rb");
+        let started = Command::new("ruby")
+            .arg(script)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn();
+        let mut process = started.expect(
+            "the real compiler is needed: apt-get install -y --no-install-recommends puppet-agent",
+        );
+        let answers = BufReader::new(process.stdout.take().expect("it is piped")).lines();
+        Self { process, answers }
+    }
+
+    fn ask(&mut self, case: &Path) -> Value {
+        let around = Surroundings::of(case);
+        let facts = around.facts.map_or(json!({}), |facts| {
+            let text = fs::read_to_string(facts).expect("facts can be read");
+            serde_json::from_str(&text).expect("facts are JSON")
+        });
+        let absolute = |path: PathBuf| path.canonicalize().expect("it exists");
+        let request = json!({
+            "file": absolute(case.to_owned()),
+            "node": around.node,
+            "facts": facts,
+            "strict": around.strict,
+            "modulepath": around.modules.map(absolute).into_iter().collect::<Vec<_>>(),
+            "hiera": around.hiera.map(absolute),
+        });
+        let input = self.process.stdin.as_mut().expect("it is piped");
+        writeln!(input, "{request}").expect("the real compiler listens");
+        let answer = self.answers.next().expect("the real compiler answers");
+        serde_json::from_str(&answer.expect("the answer can be read")).expect("it is JSON")
+    }
+}
+
+impl Drop for Real {
+    fn drop(&mut self) {
+        drop(self.process.stdin.take());
+        let _ = self.process.wait();
+    }
+}
+
+/// What we say to a manifest.
+struct Ours {
+    catalog: Option<Value>,
+    codes: Vec<String>,
+    said: String,
+}
+
+impl Ours {
+    fn of(case: &Path) -> Self {
+        let around = Surroundings::of(case);
+        let folder = case.parent().expect("a file is in a folder");
+        let name = case.file_name().unwrap().to_str().unwrap();
+        let mut words: Vec<String> = ["hence", "--diagnostics", "json", "compile", name, "--node"]
+            .map(str::to_owned)
+            .to_vec();
+        words.push(around.node);
+        if around.strict {
+            words.push("--strict".into());
+        }
+        let beside = [
+            ("--modulepath", around.modules),
+            ("--hiera", around.hiera),
+            ("--facts", around.facts),
+        ];
+        for (option, path) in beside {
+            if let Some(path) = path {
+                words.extend([option.to_owned(), path.display().to_string()]);
+            }
+        }
+        let (data, said) = run(folder, &words);
+        let lines = said
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let errors = lines.filter(|line| line["severity"] == "error");
+        let codes = errors.filter_map(|line| Some(line["code"].as_str()?.to_owned()));
+        Self {
+            catalog: serde_json::from_str(&data).ok(),
+            codes: codes.collect(),
+            said,
+        }
+    }
+}
+
+/// Runs a command within this process: its data, and its words.
+fn run(directory: &Path, words: &[String]) -> (String, String) {
+    let (data, said) = (Rc::default(), Rc::default());
+    let mut world = World {
+        directory: directory.to_owned(),
+        stdout: Box::new(Writer(Rc::clone(&data))),
+        stderr: Box::new(Writer(Rc::clone(&said))),
+        attended: false,
+        colour: false,
+        variable: |_| None,
+    };
+    hence::run(words.iter().map(OsString::from), &mut world);
+    drop(world);
+    let text = |bytes: Rc<RefCell<Vec<u8>>>| String::from_utf8(bytes.take()).expect("it is text");
+    (text(data), text(said))
+}
+
+struct Writer(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Writer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Each of our codes that the real compiler has a message for is in the table once.
+#[test]
+fn the_table_of_messages_is_sorted() {
+    let lines = include_str!("puppet/messages.txt").lines();
+    let rows: Vec<&str> = lines
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .collect();
+    let mut sorted: BTreeMap<&str, usize> = BTreeMap::new();
+    for row in &rows {
+        *sorted.entry(row).or_default() += 1;
+    }
+    let sorted: Vec<&str> = sorted.into_keys().collect();
+    assert_eq!(rows, sorted);
+}

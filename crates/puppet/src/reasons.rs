@@ -1,0 +1,658 @@
+//! What a value depends on, read from the trace.
+//!
+//! Three kinds of reasons are followed, each kind before the next: what the value is made of, the conditions that
+//! let it be, and what did not happen but could have. A place is told once, with the first kind that reaches it.
+
+use ecow::EcoString;
+use hence_model::explanation::Role;
+use indexmap::IndexMap;
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+
+use crate::effects::{self, Effect, Effects};
+use crate::evaluate::{Evaluator, Side};
+use crate::resource::Said;
+use crate::scope::ScopeId;
+use crate::syntax::{DefinitionKind, Form, Kind, NodeMatchKind, Operator};
+use crate::trace::{
+    Cause, Code, ControlId, DefinitionId, How, Node, Origin, ResourceId, Source,
+};
+use crate::types::Type;
+use crate::value::{Datum, Value};
+
+/// What is known about code that was passed by, for all questions.
+#[derive(Default)]
+pub(crate) struct Absences {
+    /// The effects of each piece of code, by its address.
+    effects: FxHashMap<usize, Effects>,
+    /// The pieces that could have a certain effect.
+    could: FxHashMap<Effect, Vec<u32>>,
+    /// The pieces that could assign a variable in a scope.
+    assigns: FxHashMap<(ScopeId, EcoString), Vec<u32>>,
+    /// Pieces by the scope that they would have run in.
+    by_scope: Option<FxHashMap<ScopeId, Vec<u32>>>,
+}
+
+/// Follows the reasons of one value.
+pub(crate) struct Reasons<'e, 't> {
+    evaluator: &'e mut Evaluator<'t>,
+    absences: &'e mut Absences,
+    /// Places, with the way in which the value depends on them.
+    pub(crate) found: IndexMap<u32, Role, FxBuildHasher>,
+    /// What comes from outside of all texts.
+    pub(crate) outside: Vec<EcoString>,
+    seen: FxHashSet<Task>,
+    data: Vec<(Task, Role)>,
+    conditions: Vec<Task>,
+    absent: Vec<Question>,
+}
+
+/// Something to be followed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Task {
+    Origin(Origin, Extent),
+    Definition(DefinitionId, Extent),
+    Control(ControlId),
+    Existence(ResourceId),
+    Attribute(ResourceId, EcoString),
+}
+
+/// How much of a container matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Extent {
+    /// All that is in it.
+    Whole,
+    /// Only which elements it has.
+    Structure,
+}
+
+/// Something that could have happened.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Question {
+    Could(Effect, u32),
+    Assigns(ScopeId, EcoString, u32),
+}
+
+const EVER: u32 = u32::MAX;
+
+impl<'e, 't> Reasons<'e, 't> {
+    pub(crate) fn new(evaluator: &'e mut Evaluator<'t>, absences: &'e mut Absences) -> Self {
+        Self {
+            evaluator,
+            absences,
+            found: IndexMap::default(),
+            outside: Vec::new(),
+            seen: FxHashSet::default(),
+            data: Vec::new(),
+            conditions: Vec::new(),
+            absent: Vec::new(),
+        }
+    }
+
+    /// Follows a value inside an attribute of a resource, and all that lets it be. `containers` are the values
+    /// around it, outermost first.
+    pub(crate) fn of_attribute(
+        mut self,
+        id: ResourceId,
+        name: &str,
+        containers: &[Value],
+        value: &Value,
+    ) -> Self {
+        self.value(value, Role::Value);
+        containers.iter().for_each(|container| self.structure(container, Role::Condition));
+        self.seen.insert(Task::Attribute(id, name.into()));
+        self.around_attribute(id, name);
+        self.run();
+        self
+    }
+
+    /// Follows what lets a resource be.
+    pub(crate) fn of_resource(mut self, id: ResourceId) -> Self {
+        self.conditions.push(Task::Existence(id));
+        self.run();
+        self
+    }
+
+    fn run(&mut self) {
+        loop {
+            if let Some((task, role)) = self.data.pop() {
+                self.task(task, role);
+            } else if let Some(task) = self.conditions.pop() {
+                self.push(task, Role::Condition);
+            } else if let Some(question) = self.absent.pop() {
+                self.question(question);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn push(&mut self, task: Task, role: Role) {
+        if self.seen.insert(task.clone()) {
+            self.data.push((task, role));
+        }
+    }
+
+    /// A value with all that is in it.
+    fn value(&mut self, value: &Value, role: Role) {
+        let mut pending = vec![value];
+        while let Some(value) = pending.pop() {
+            self.push(Task::Origin(value.origin, Extent::Whole), role);
+            match &value.datum {
+                Datum::Array(array) => pending.extend(array.iter()),
+                Datum::Hash(hash) => {
+                    for (_, entry) in hash.iter() {
+                        self.push(Task::Origin(entry.key, Extent::Whole), role);
+                        pending.push(&entry.value);
+                    }
+                }
+                Datum::Sensitive(inner) => pending.push(inner),
+                _ => {}
+            }
+        }
+    }
+
+    /// Which elements a container has.
+    fn structure(&mut self, value: &Value, role: Role) {
+        self.push(Task::Origin(value.origin, Extent::Structure), role);
+        if let Datum::Hash(hash) = &value.datum {
+            for (_, entry) in hash.iter() {
+                self.push(Task::Origin(entry.key, Extent::Whole), role);
+            }
+        }
+    }
+
+    fn task(&mut self, task: Task, role: Role) {
+        match task {
+            Task::Origin(origin, extent) => self.origin(origin, extent, role),
+            Task::Definition(id, extent) => {
+                let definition = self.evaluator.trace.definition(id);
+                let (value, control) = (definition.value.clone(), definition.control);
+                if let How::Default(parameter) = definition.how {
+                    for origin in self.evaluator.trace.missed(parameter.span).to_vec() {
+                        self.push(Task::Origin(origin, Extent::Whole), Role::Absence);
+                    }
+                }
+                match extent {
+                    Extent::Whole => self.value(&value, role),
+                    Extent::Structure => self.structure(&value, role),
+                }
+                self.conditions.push(Task::Control(control));
+            }
+            Task::Control(control) => self.control(control),
+            Task::Existence(id) => self.existence(id),
+            Task::Attribute(id, name) => {
+                let attribute = self.evaluator.resources[id.index()].attribute(&name);
+                if let Some(value) = attribute.map(|attribute| attribute.value.clone()) {
+                    self.value(&value, role);
+                }
+                self.around_attribute(id, &name);
+            }
+        }
+    }
+
+    fn origin(&mut self, origin: Origin, extent: Extent, role: Role) {
+        let node = match self.evaluator.trace.source(origin) {
+            Source::Nowhere => return,
+            Source::Written(at) => {
+                self.found.entry(at).or_insert(role);
+                return;
+            }
+            Source::Node(node) => node.clone(),
+        };
+        match node {
+            Node::Outside(name) => {
+                if !self.outside.contains(&name) {
+                    self.outside.push(name);
+                }
+            }
+            Node::Variable {
+                definition,
+                scope,
+                passed,
+                at,
+            } => {
+                self.push(Task::Definition(definition, extent), role);
+                if let Kind::Variable(name) = &at.kind {
+                    self.looked_up(name, scope, passed, Some(definition));
+                }
+            }
+            Node::Unknown { scope, passed, at } => {
+                if let Kind::Variable(name) = &at.kind {
+                    self.looked_up(name, scope, passed, None);
+                }
+            }
+            Node::Element { operands, .. } => {
+                let parts = self.evaluator.trace.operands(operands).to_vec();
+                let [element, container, key] = &parts[..] else {
+                    return;
+                };
+                match extent {
+                    Extent::Whole => self.value(element, role),
+                    Extent::Structure => self.structure(element, role),
+                }
+                let role = condition_of(role);
+                self.beside(container, key, role);
+                self.value(key, role);
+            }
+            Node::Operation { at, operands } => {
+                let operands = self.evaluator.trace.operands(operands).to_vec();
+                let role = if role == Role::Value { Role::Operand } else { role };
+                let structural = extent == Extent::Structure && keeps_structure(&at.kind);
+                for operand in &operands {
+                    match structural {
+                        true => self.structure(operand, role),
+                        false => self.value(operand, role),
+                    }
+                }
+            }
+            Node::Outcome { value, control } => {
+                self.push(Task::Origin(value, extent), role);
+                self.conditions.push(Task::Control(control));
+            }
+            Node::Chosen {
+                value, operands, ..
+            } => {
+                self.push(Task::Origin(value, extent), role);
+                let operands = self.evaluator.trace.operands(operands).to_vec();
+                let role = condition_of(role);
+                operands.iter().for_each(|operand| self.value(operand, role));
+            }
+            Node::Found {
+                value,
+                key,
+                decided,
+            } => {
+                self.push(Task::Origin(value, extent), role);
+                let role = condition_of(role);
+                self.push(Task::Origin(key, Extent::Whole), role);
+                for origin in self.evaluator.trace.decided(decided).to_vec() {
+                    self.push(Task::Origin(origin, Extent::Whole), role);
+                }
+            }
+            Node::Lacking { start } => {
+                for key in self.evaluator.keys_of_data(start) {
+                    self.push(Task::Origin(key, Extent::Whole), Role::Absence);
+                }
+            }
+            Node::Made { operands, .. } => {
+                let operands = self.evaluator.trace.operands(operands).to_vec();
+                let role = if role == Role::Value { Role::Operand } else { role };
+                operands.iter().for_each(|operand| self.value(operand, role));
+            }
+            Node::Present(id) => self.conditions.push(Task::Existence(id)),
+            Node::Absent { passed, type_name } => {
+                let effect = match type_name == "class" {
+                    true => Effect::Includes(None),
+                    false => Effect::Declares(Some(type_name)),
+                };
+                self.absent.push(Question::Could(effect, passed));
+            }
+        }
+    }
+
+    /// What else in a container could be what a key means.
+    fn beside(&mut self, container: &Value, key: &Value, role: Role) {
+        self.push(Task::Origin(container.origin, Extent::Structure), role);
+        let Datum::Hash(hash) = &container.datum else {
+            return;
+        };
+        // Of several entries with the same key the last counts, so those before this one do not matter.
+        let from = hash.iter().position(|(known, _)| *known == key.datum).unwrap_or(0);
+        for (_, entry) in hash.iter().skip(from) {
+            self.push(Task::Origin(entry.key, Extent::Whole), role);
+        }
+    }
+
+    /// A look-up passes scopes in which code that did not run could have defined the variable.
+    fn looked_up(
+        &mut self,
+        name: &EcoString,
+        scope: ScopeId,
+        passed: u32,
+        found: Option<DefinitionId>,
+    ) {
+        if name.contains("::") {
+            if found.is_none()
+                && let Some((class, leaf)) = name.trim_start_matches("::").rsplit_once("::")
+            {
+                let effect = Effect::Includes(Some(class.into()));
+                self.absent.push(Question::Could(effect, passed));
+                if let Some(scope) = self.evaluator.class_scope(class) {
+                    self.absent.push(Question::Assigns(scope, leaf.into(), passed));
+                }
+            }
+            return;
+        }
+        let mut next = Some(scope);
+        while let Some(id) = next {
+            let here = self.evaluator.scopes[id.index()].variables.get(name).copied();
+            if here.is_some() && here == found {
+                return;
+            }
+            self.absent.push(Question::Assigns(id, name.clone(), passed));
+            next = self.evaluator.next_scope(id);
+        }
+    }
+
+    fn control(&mut self, control: ControlId) {
+        if control == ControlId::NONE {
+            return;
+        }
+        let this = self.evaluator.trace.control(control).clone();
+        self.conditions.push(Task::Control(this.around));
+        match this.cause {
+            Cause::Always | Cause::Called(_) => {}
+            Cause::Test { outcome, .. } => {
+                self.push(Task::Origin(outcome, Extent::Whole), Role::Condition);
+            }
+            Cause::Element { of, .. } => {
+                self.push(Task::Origin(of, Extent::Structure), Role::Condition);
+            }
+            Cause::Declared(id) => self.conditions.push(Task::Existence(id)),
+            Cause::Node(_) => self.node_names(),
+        }
+    }
+
+    /// Which node definition runs depends on the names of all.
+    fn node_names(&mut self) {
+        for node in self.evaluator.nodes.clone() {
+            let DefinitionKind::Node { matches } = &node.kind else {
+                continue;
+            };
+            for one in matches {
+                if !matches!(one.kind, NodeMatchKind::Default) {
+                    self.found.entry(one.span.start).or_insert(Role::Condition);
+                }
+            }
+        }
+    }
+
+    fn existence(&mut self, id: ResourceId) {
+        let resource = &self.evaluator.resources[id.index()];
+        let (title, control, form) = (resource.title_origin, resource.control, resource.form);
+        let is_class = resource.is_class();
+        let type_name = resource.type_name.clone();
+        self.push(Task::Origin(title, Extent::Whole), Role::Condition);
+        self.conditions.push(Task::Control(control));
+        if is_class {
+            return;
+        }
+        if form != Form::Regular {
+            self.realised(id, &type_name);
+        }
+    }
+
+    /// A virtual resource is there because of the collectors that found it.
+    fn realised(&mut self, id: ResourceId, type_name: &str) {
+        let mut controls = Vec::new();
+        let mut values = Vec::new();
+        let mut looked_at = Vec::new();
+        for collector in &self.evaluator.collectors {
+            if !collector.known.contains(&id) {
+                continue;
+            }
+            controls.push(collector.control);
+            if let Some(parts) = self.evaluator.collector_parts(collector)
+                && parts.type_name == type_name
+            {
+                values.extend(parts.values);
+                looked_at.extend(parts.looked_at);
+            }
+        }
+        for control in controls {
+            self.conditions.push(Task::Control(control));
+        }
+        values.iter().for_each(|value| self.value(value, Role::Condition));
+        for name in looked_at {
+            self.conditions.push(Task::Attribute(id, name));
+        }
+    }
+
+    /// What lets an attribute be what it is, besides its value.
+    fn around_attribute(&mut self, id: ResourceId, name: &str) {
+        self.conditions.push(Task::Existence(id));
+        let resource = &self.evaluator.resources[id.index()];
+        let type_name = resource.type_name.clone();
+        let folded: EcoString = type_name.to_lowercase();
+        let title = resource.title.clone();
+        let scope = resource.scope;
+        let is_class = resource.is_class();
+        let how = resource.attribute(name).map(|attribute| attribute.how);
+        let mut said: Vec<(Value, ControlId)> = Vec::new();
+        if let Some(attribute) = resource.attribute(name) {
+            self.conditions.push(Task::Control(attribute.control));
+            if attribute.adds {
+                let lost = resource.lost.iter().filter(|lost| lost.attribute.name == name);
+                said.extend(lost.map(|lost| (lost.attribute.value.clone(), lost.attribute.control)));
+            }
+        }
+        for (value, control) in said {
+            self.value(&value, Role::Operand);
+            self.conditions.push(Task::Control(control));
+        }
+        let attribute = Some(EcoString::from(name));
+        if matches!(how, None | Some(Said::Default)) {
+            let effect = Effect::Defaults(Some(folded.clone()), attribute.clone());
+            self.absent.push(Question::Could(effect, EVER));
+            self.first_declared(scope);
+        }
+        if is_class && matches!(how, None | Some(Said::Parameter | Said::Data)) {
+            let effect = Effect::Includes(Some(title.clone()));
+            self.absent.push(Question::Could(effect, EVER));
+        }
+        let effect = Effect::Sets(Some(folded.clone()), attribute);
+        self.absent.push(Question::Could(effect, EVER));
+        self.amended(name, &folded, &title);
+        self.collected(id, name, &type_name);
+        if matches!(name, "before" | "notify") {
+            self.related(id, name);
+        }
+    }
+
+    /// Defaults flow along the scopes that first declared each other: a class could have been declared elsewhere.
+    fn first_declared(&mut self, scope: ScopeId) {
+        let mut next = Some(scope);
+        while let Some(id) = next {
+            let this = &self.evaluator.scopes[id.index()];
+            let resource = &self.evaluator.resources[this.resource.index()];
+            if resource.is_class() && resource.span.is_some() {
+                let effect = Effect::Includes(Some(resource.title.clone()));
+                self.absent.push(Question::Could(effect, EVER));
+            }
+            next = this.parent;
+        }
+    }
+
+    /// Overrides of this resource, and of others that could have meant this one.
+    fn amended(&mut self, name: &str, type_name: &str, title: &str) {
+        let mut targets = Vec::new();
+        for amended in &self.evaluator.amendments {
+            if amended.type_name != type_name || !amended.names.iter().any(|own| own == name) {
+                continue;
+            }
+            targets.push(amended.target.clone());
+            if amended.title == title {
+                self.conditions.push(Task::Control(amended.control));
+            }
+        }
+        targets.iter().for_each(|target| self.value(target, Role::Condition));
+    }
+
+    /// Collectors that set an attribute, of this resource or if they found it.
+    fn collected(&mut self, id: ResourceId, name: &str, type_name: &str) {
+        let mut values = Vec::new();
+        let mut looked_at = Vec::new();
+        for collector in &self.evaluator.collectors {
+            let Some(parts) = self.evaluator.collector_parts(collector) else {
+                continue;
+            };
+            if parts.type_name != type_name || !parts.sets.iter().any(|own| own == name) {
+                continue;
+            }
+            if collector.known.contains(&id) {
+                self.conditions.push(Task::Control(collector.control));
+            }
+            values.extend(parts.values);
+            looked_at.extend(parts.looked_at);
+        }
+        values.iter().for_each(|value| self.value(value, Role::Condition));
+        for name in looked_at {
+            self.conditions.push(Task::Attribute(id, name));
+        }
+    }
+
+    /// Arrows from this resource, and from others that could have meant this one.
+    fn related(&mut self, id: ResourceId, name: &str) {
+        let notifies = name == "notify";
+        let mut own = Vec::new();
+        let mut others = Vec::new();
+        for relationship in &self.evaluator.relationships {
+            if relationship.notifies != notifies {
+                continue;
+            }
+            let from_here = match &relationship.source {
+                Side::Reference(value) => {
+                    others.push(value.clone());
+                    self.evaluator.refers(value, id)
+                }
+                Side::Collector(_) => true,
+            };
+            if from_here {
+                self.conditions.push(Task::Control(relationship.control));
+                if let Side::Reference(target) = &relationship.target {
+                    own.push(target.clone());
+                }
+            }
+        }
+        own.iter().for_each(|value| self.value(value, Role::Operand));
+        others.iter().for_each(|value| self.value(value, Role::Condition));
+        self.absent.push(Question::Could(Effect::Relates, EVER));
+    }
+
+    fn question(&mut self, question: Question) {
+        let pieces = match question {
+            Question::Could(effect, before) => {
+                let pieces = self.absences.could(self.evaluator, effect);
+                pieces.into_iter().filter(|piece| *piece < before).collect::<Vec<u32>>()
+            }
+            Question::Assigns(scope, name, before) => {
+                let pieces = self.absences.assigns(self.evaluator, scope, name);
+                pieces.into_iter().filter(|piece| *piece < before).collect()
+            }
+        };
+        for piece in pieces {
+            let passed = &self.evaluator.trace.passed()[piece as usize];
+            let (outcome, control, code) = (passed.outcome, passed.control, passed.code);
+            let extent = match code {
+                Code::Lambda(_) => Extent::Structure,
+                _ => Extent::Whole,
+            };
+            self.push(Task::Origin(outcome, extent), Role::Absence);
+            // Conditions of what did not happen are told as what they are, too.
+            let mut control = control;
+            while control != ControlId::NONE && self.seen.insert(Task::Control(control)) {
+                let this = self.evaluator.trace.control(control).clone();
+                match this.cause {
+                    Cause::Test { outcome, .. } => {
+                        self.push(Task::Origin(outcome, Extent::Whole), Role::Absence);
+                    }
+                    Cause::Element { of, .. } => {
+                        self.push(Task::Origin(of, Extent::Structure), Role::Absence);
+                    }
+                    Cause::Declared(id) => self.conditions.push(Task::Existence(id)),
+                    Cause::Node(_) => self.node_names(),
+                    Cause::Always | Cause::Called(_) => {}
+                }
+                control = this.around;
+            }
+        }
+    }
+}
+
+impl Absences {
+    fn effects<'t>(&mut self, evaluator: &mut Evaluator<'t>, code: Code<'t>) -> &Effects {
+        let key = match code {
+            Code::Block(block) => std::ptr::from_ref(block).addr(),
+            Code::Expression(expression) => std::ptr::from_ref(expression).addr(),
+            Code::Lambda(lambda) => std::ptr::from_ref(lambda).addr(),
+        };
+        self.effects.entry(key).or_insert_with(|| effects::of(evaluator, code))
+    }
+
+    /// The pieces of passed code that could have an effect.
+    fn could(&mut self, evaluator: &mut Evaluator<'_>, effect: Effect) -> Vec<u32> {
+        if let Some(known) = self.could.get(&effect) {
+            return known.clone();
+        }
+        let mut found = Vec::new();
+        for number in 0..evaluator.trace.passed().len() {
+            let code = evaluator.trace.passed()[number].code;
+            if self.effects(evaluator, code).could(&effect) {
+                found.push(number as u32);
+            }
+        }
+        self.could.insert(effect, found.clone());
+        found
+    }
+
+    /// The pieces of passed code that could assign a variable in a scope.
+    fn assigns(
+        &mut self,
+        evaluator: &mut Evaluator<'_>,
+        scope: ScopeId,
+        name: EcoString,
+    ) -> Vec<u32> {
+        let key = (scope, name);
+        if let Some(known) = self.assigns.get(&key) {
+            return known.clone();
+        }
+        let by_scope = self.by_scope.get_or_insert_with(|| {
+            let mut by_scope: FxHashMap<ScopeId, Vec<u32>> = FxHashMap::default();
+            for (number, passed) in evaluator.trace.passed().iter().enumerate() {
+                by_scope.entry(passed.scope).or_default().push(number as u32);
+            }
+            by_scope
+        });
+        let here = by_scope.get(&scope).cloned().unwrap_or_default();
+        let mut found = Vec::new();
+        for number in here {
+            let code = evaluator.trace.passed()[number as usize].code;
+            if self.effects(evaluator, code).assigns(&key.1) {
+                found.push(number);
+            }
+        }
+        self.assigns.insert(key, found.clone());
+        found
+    }
+}
+
+/// Whether an operation on containers keeps their elements as they are.
+fn keeps_structure(kind: &Kind) -> bool {
+    match kind {
+        Kind::Binary(Operator::Add | Operator::ShiftLeft, _) | Kind::Array(_) => true,
+        Kind::Call(call) => matches!(&call.function.kind, Kind::Name(name) if name == "map"),
+        _ => false,
+    }
+}
+
+fn condition_of(role: Role) -> Role {
+    match role {
+        Role::Absence => Role::Absence,
+        _ => Role::Condition,
+    }
+}
+
+impl<'t> Evaluator<'t> {
+    /// Whether a value refers to a resource.
+    pub(crate) fn refers(&self, value: &Value, id: ResourceId) -> bool {
+        let Datum::Type(kind) = &value.datum else {
+            return false;
+        };
+        let found = match kind.as_ref() {
+            Type::Resource(Some(name), Some(title)) => self.find_resource(name, title),
+            Type::Class(Some(name)) => self.find_resource("class", name),
+            _ => None,
+        };
+        found == Some(id)
+    }
+}

@@ -1,0 +1,3 @@
+class c { notify { 'n': message => "v is ${v}" } }
+include c
+node default { $v = 'node'  include c }

@@ -1,0 +1,2 @@
+class a($colour = 1) { }
+class { 'a': color => 2 }

@@ -1,0 +1,2 @@
+class a($x = $y, $y = 1) { }
+include a

@@ -1,0 +1,4 @@
+class a { notify { 'a': } }
+include a
+include a, 'a'
+include ['a', ['a']]

@@ -1,0 +1,3 @@
+class a { notify { 'n': } }
+include A
+class { '::a': }

@@ -1,0 +1,3 @@
+class a { }
+include Class['a']
+notify { 'n': message => [defined(Class['a']), Class['a']] }

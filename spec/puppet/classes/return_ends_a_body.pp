@@ -1,0 +1,2 @@
+class a { notify { 'a': } return() notify { 'b': } }
+include a

@@ -1,0 +1,2 @@
+class a::b { notify { 'n': message => [$title, $name] } }
+include a::b

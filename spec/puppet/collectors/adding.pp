@@ -1,0 +1,2 @@
+notify { 'n': message => 1 }
+Notify <| |> { message +> 3 }

@@ -1,0 +1,3 @@
+@user { 'a': }
+@user { 'b': }
+User <| |>

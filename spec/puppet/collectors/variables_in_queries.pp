@@ -1,0 +1,3 @@
+$who = 'b'
+@user { ['a', 'b']: }
+User <| title == $who |>

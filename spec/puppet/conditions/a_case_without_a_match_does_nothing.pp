@@ -1,0 +1,2 @@
+case 'x' { 'a': { notify { 'a': } } }
+notify { 'end': }

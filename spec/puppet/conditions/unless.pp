@@ -1,0 +1,2 @@
+unless false { notify { 'a': } } else { notify { 'b': } }
+unless true { notify { 'c': } } else { notify { 'd': } }

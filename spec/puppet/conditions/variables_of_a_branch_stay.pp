@@ -1,0 +1,3 @@
+if true { $a = 1 }
+if false { $b = 2 }
+notify { 'n': message => [$a, $b] }

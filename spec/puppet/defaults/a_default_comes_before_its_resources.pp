@@ -1,0 +1,3 @@
+file { '/a': }
+File { mode => '0644' }
+file { '/b': }

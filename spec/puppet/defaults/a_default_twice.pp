@@ -1,0 +1,2 @@
+File { mode => '0600' }
+File { mode => '0644' }

@@ -1,0 +1,2 @@
+define d(Enum['on', 'off'] $x) { }
+d { 'a': x => 'maybe' }

@@ -1,0 +1,3 @@
+define d { notify { $title: message => $c::late } }
+class c { d { 'x': } $late = 'seen' }
+include c

@@ -1,0 +1,2 @@
+define d { notify { 'n': message => [$name, $title] } }
+d { 'a': name => 'other' }

@@ -1,0 +1,1 @@
+node 'a', 'web1.example.org', /^z/ { notify { 'list': } }

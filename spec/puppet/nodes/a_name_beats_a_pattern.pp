@@ -1,0 +1,2 @@
+node /web/ { notify { 'pattern': } }
+node 'web1.example.org' { notify { 'name': } }

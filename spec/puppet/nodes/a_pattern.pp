@@ -1,0 +1,2 @@
+node /^web(\d+)\.(.*)$/ { notify { 'web': message => [$1, $2] } }
+node default { notify { 'default': } }

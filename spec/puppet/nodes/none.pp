@@ -1,0 +1,1 @@
+node 'db' { notify { 'db': } }

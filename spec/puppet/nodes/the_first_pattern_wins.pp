@@ -1,0 +1,2 @@
+node /web/ { notify { 'one': } }
+node /web1/ { notify { 'two': } }

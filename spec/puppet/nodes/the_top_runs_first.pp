@@ -1,0 +1,3 @@
+node default { notify { 'node': message => $v } }
+$v = 'top'
+notify { 'top': }

@@ -1,0 +1,2 @@
+# options: --node WEB1
+node 'web1' { notify { 'n': } }

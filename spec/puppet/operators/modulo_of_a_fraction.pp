@@ -1,0 +1,1 @@
+notify { 'n': message => 5.5 % 2 }

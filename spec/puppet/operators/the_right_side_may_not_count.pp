@@ -1,0 +1,1 @@
+notify { 'n': message => [false and fail('no'), true or fail('no')] }

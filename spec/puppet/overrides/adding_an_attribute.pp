@@ -1,0 +1,2 @@
+class main1 { file { '/f': owner => 'alice' } File['/f'] { mode => '0755' } }
+include main1

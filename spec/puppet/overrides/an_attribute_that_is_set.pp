@@ -1,0 +1,2 @@
+class main1 { file { '/f': owner => 'alice' } File['/f'] { owner => 'bob' } }
+include main1

@@ -1,0 +1,2 @@
+notify { 'a': }
+File['/none'] -> Notify['a']

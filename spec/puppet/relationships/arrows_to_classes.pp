@@ -1,0 +1,5 @@
+class c { notify { 'c': } }
+include c
+notify { 'a': }
+Notify['a'] -> Class['c']
+Class['c'] ~> Class['c']

@@ -1,0 +1,2 @@
+notify { ['a', 'b', 'c', 'd']: }
+Notify['a', 'b'] -> [Notify['c'], Notify['d']]

@@ -1,0 +1,3 @@
+class a { } class b { }
+contain a
+include(['a', 'b']) -> notify { 'n': }

@@ -1,0 +1,2 @@
+$r = notify { ['a', 'b']: message => 'x' }
+notify { 'c': require => $r }

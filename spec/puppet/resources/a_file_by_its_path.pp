@@ -1,0 +1,2 @@
+file { 'motd': path => '/etc/motd' }
+notify { 'n': require => File['/etc/motd'] }

@@ -1,0 +1,2 @@
+$names = ['x', 'y', ['z']]
+notify { $names: message => 'm' }

@@ -1,0 +1,3 @@
+$type = 'notify'
+Resource[$type] { 'a': message => 'm' }
+Notify { 'b': message => 'n' }

@@ -1,0 +1,1 @@
+notify { 'n': tag => 'a b' }

@@ -1,0 +1,2 @@
+notify { []: message => 'm' }
+notify { 'after': }

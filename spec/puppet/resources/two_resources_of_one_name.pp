@@ -1,0 +1,2 @@
+service { 'a': name => 'x' }
+service { 'b': name => 'x' }

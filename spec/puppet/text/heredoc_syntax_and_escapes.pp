@@ -1,0 +1,8 @@
+$a = @("A":json/n)
+  {"a": "x y"}
+  | A
+$b = @(B/L)
+  one \
+  two
+  | B
+notify { 'n': message => [$a, $b] }

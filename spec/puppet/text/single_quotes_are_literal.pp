@@ -1,0 +1,1 @@
+notify { 'n': message => 'a\tb\nc\\d$e \'x\' ${y}' }

@@ -1,0 +1,1 @@
+file { '/a': ensure => undef, mode => '0644', content => $nothing }

@@ -1,0 +1,3 @@
+class a { $x = 'ax' }
+notify { 'n': message => [$a::x, 'after'] }
+include a

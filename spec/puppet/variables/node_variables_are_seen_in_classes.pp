@@ -1,0 +1,3 @@
+class c { notify { 'n': message => [$v, $w] } }
+$w = 'top'
+node default { $v = 'node'  $w = 'node'  include c }

@@ -1,0 +1,2 @@
+# options: --strict
+notify { 'n': message => '1' + 1 }

@@ -1,0 +1,4 @@
+define d { notify { $title: } }
+@d { 'a': }
+@d { 'b': }
+realize D['b']

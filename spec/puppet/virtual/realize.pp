@@ -1,0 +1,3 @@
+@user { ['a', 'b', 'c']: }
+realize User['a']
+realize(User['b'], User['c'])

@@ -1,0 +1,2 @@
+realize User['a']
+@user { 'a': uid => 5 }

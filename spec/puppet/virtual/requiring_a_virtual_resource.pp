@@ -1,0 +1,2 @@
+@file { '/v': }
+notify { 'n': require => File['/v'] }
