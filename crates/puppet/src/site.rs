@@ -46,6 +46,7 @@ pub struct Site<'w> {
     resource_types: FrozenMap<String, Box<Option<ResourceType>>>,
     data: FrozenMap<String, Box<Option<Data>>>,
     configurations: FrozenMap<String, Box<Option<Configuration>>>,
+    texts: FrozenMap<String, Box<Option<Span>>>,
 }
 
 /// A file that was read and parsed.
@@ -69,6 +70,7 @@ impl<'w> Site<'w> {
             resource_types: FrozenMap::new(),
             data: FrozenMap::new(),
             configurations: FrozenMap::new(),
+            texts: FrozenMap::new(),
         }
     }
 
@@ -313,6 +315,24 @@ impl<'w> Site<'w> {
             .configurations
             .insert(path.to_owned(), Box::new(configuration));
         kept.as_ref()
+    }
+
+    /// Where the text of a file stands, if there is such a file.
+    pub(crate) fn text(&self, path: &str) -> Result<Option<Span>, Diagnostic> {
+        if let Some(known) = self.texts.get(path) {
+            return Ok(*known);
+        }
+        let mut unit = self.unit();
+        if let Some(known) = self.texts.get(path) {
+            return Ok(*known);
+        }
+        let span = match unit.sources.load(self.world, path) {
+            Ok(file) => Some(unit.sources.span(file)),
+            Err(ReadError::Missing) => None,
+            Err(error) => return Err(unit.unreadable(path, error)),
+        };
+        self.texts.insert(path.to_owned(), Box::new(span));
+        Ok(span)
     }
 
     /// The text at a place.

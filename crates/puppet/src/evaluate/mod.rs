@@ -427,6 +427,7 @@ impl<'t> Evaluator<'t> {
 
     /// A step of a template.
     fn render(&mut self, value: Value) {
+        let value = self.outcome(value);
         if let Some(rendered) = self.rendered.last_mut() {
             rendered.push(value);
         }

@@ -3,6 +3,8 @@
 //! declare     classes, resources, tags, what is defined
 //! iterate     each, map, filter …
 //! flow        next, return, break, fail, and messages
+//! data        lookup, and the older hiera functions
+//! templates   epp, file, and what is not run: ERB, programs
 //! words       texts: letters, lengths, parts
 //! patterns    split, regsubst, match, versioncmp
 //! arrays      sort, unique, flatten, difference …
@@ -30,6 +32,7 @@ mod hashes;
 mod iterate;
 mod patterns;
 mod ruby;
+mod templates;
 mod words;
 
 use std::sync::OnceLock;
@@ -130,6 +133,7 @@ pub const TOPICS: &[Topic] = &[
     topic("Iteration", iterate::FUNCTIONS),
     topic("Leaving, failing, telling", flow::FUNCTIONS),
     topic("Data", data::FUNCTIONS),
+    topic("Templates and files", templates::FUNCTIONS),
     topic("Texts", words::FUNCTIONS),
     topic("Regular expressions and versions", patterns::FUNCTIONS),
     topic("Arrays", arrays::FUNCTIONS),
