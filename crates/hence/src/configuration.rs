@@ -39,7 +39,10 @@ impl<'w> Catalog<'w> {
 
     /// Asks something that may have to read further files.
     fn ask<T>(&mut self, question: impl FnOnce(&mut hence_puppet::Compiled<'w>) -> T) -> T {
-        let mistakes = self.unit.take().map(|mut unit| std::mem::take(&mut unit.diagnostics));
+        let mistakes = self
+            .unit
+            .take()
+            .map(|mut unit| std::mem::take(&mut unit.diagnostics));
         let answer = question(&mut self.compiled);
         let mut unit = self.site.unit();
         unit.diagnostics = mistakes.unwrap_or_default();

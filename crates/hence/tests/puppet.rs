@@ -1,4 +1,4 @@
-//! Puppet against the real compiler, live: every manifest below `spec/puppet`.
+//! Puppet against the real compiler, live: every manifest below `spec/puppet`, and random ones.
 //!
 //! Both compile each manifest for the same node, with the same facts, modules and data. Either both give the
 //! same catalog, or both fail, and `messages.txt` says which of our codes the real compiler's message stands for.
@@ -13,6 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
 
 use hence::{STACK, World};
+use hence_puppet::generate::site;
 use serde_json::{Value, json};
 
 #[test]
@@ -33,6 +34,51 @@ fn catalogs_are_those_of_the_real_compiler() {
         }
         println!("{} manifests, {} differ", cases.len(), troubles.len());
         assert!(troubles.is_empty(), "\n{}\n", troubles.join("\n"));
+    });
+    let ended = test.expect("a thread can be started").join();
+    if let Err(panic) = ended {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+/// Random manifests, most of them with a catalog. `HENCE_CASES` says how many.
+#[test]
+fn random_manifests_have_the_same_catalogs() {
+    let test = std::thread::Builder::new().stack_size(STACK).spawn(|| {
+        let cases = std::env::var("HENCE_CASES")
+            .ok()
+            .and_then(|cases| cases.parse().ok());
+        let cases: u64 = cases.unwrap_or(2_000);
+        let name = format!("random-puppet-{}", std::process::id());
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::create_dir_all(folder.join("case")).expect("the target directory can be written");
+        let case = folder.join("case.pp");
+        let mut real = Real::start();
+        let messages = messages();
+        let mut good = 0;
+        let mut troubles = Vec::new();
+        for seed in 0..cases {
+            let site = site(seed, 1 + (seed % 12) as usize);
+            fs::write(&case, &site.manifest).expect("the target directory can be written");
+            fs::write(folder.join("case/facts.json"), &site.facts).expect("it can be written");
+            let ours = Ours::of(&case);
+            let theirs = real.ask(&case);
+            good += usize::from(ours.catalog.is_some());
+            if let Some(trouble) = difference(&theirs, &ours, &messages) {
+                troubles.push(format!("seed {seed}: {trouble}\n{}", site.manifest));
+            }
+            if troubles.len() >= 5 {
+                break;
+            }
+        }
+        // What is left behind does no harm.
+        let _ = fs::remove_dir_all(&folder);
+        println!("{cases} manifests, {good} with a catalog");
+        assert!(troubles.is_empty(), "\n{}\n", troubles.join("\n"));
+        assert!(
+            good * 10 >= cases as usize * 6,
+            "only {good} have a catalog"
+        );
     });
     let ended = test.expect("a thread can be started").join();
     if let Err(panic) = ended {

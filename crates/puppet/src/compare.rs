@@ -53,6 +53,9 @@ pub fn compare(one: &Datum, another: &Datum) -> Result<Ordering, Failure> {
         Some(None) => refuse("A Numeric is not comparable to non Numeric"),
         None => match one {
             Datum::Text(_) => refuse("A String is not comparable to a non String"),
+            Datum::Integer(_) | Datum::Float(_) if matches!(another, Datum::SemVer(_)) => {
+                refuse("can't convert SemanticPuppet::Version into Float")
+            }
             Datum::Integer(_) | Datum::Float(_) => {
                 refuse("A Numeric is not comparable to non Numeric")
             }

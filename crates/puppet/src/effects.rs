@@ -98,7 +98,10 @@ impl<'t> Gather<'_, 't> {
 
     /// `here` says whether variables are assigned in the scope that is asked about.
     fn block(&mut self, block: &'t Block, here: bool) {
-        block.statements.iter().for_each(|statement| self.expression(statement, here));
+        block
+            .statements
+            .iter()
+            .for_each(|statement| self.expression(statement, here));
     }
 
     fn lambda(&mut self, lambda: &'t Lambda) {
@@ -106,7 +109,9 @@ impl<'t> Gather<'_, 't> {
     }
 
     fn all(&mut self, expressions: &'t [Expression], here: bool) {
-        expressions.iter().for_each(|expression| self.expression(expression, here));
+        expressions
+            .iter()
+            .for_each(|expression| self.expression(expression, here));
     }
 
     fn expression(&mut self, at: &'t Expression, here: bool) {
@@ -214,7 +219,9 @@ impl<'t> Gather<'_, 't> {
     }
 
     fn attributes(&mut self, attributes: &'t [Attribute], here: bool) {
-        attributes.iter().for_each(|attribute| self.expression(&attribute.value, here));
+        attributes
+            .iter()
+            .for_each(|attribute| self.expression(&attribute.value, here));
     }
 
     fn query(&mut self, query: &'t Query, here: bool) {
@@ -262,7 +269,9 @@ impl<'t> Gather<'_, 't> {
         };
         match folded(name).as_str() {
             "include" | "contain" | "require" => {
-                call.arguments.iter().for_each(|argument| self.classes(argument));
+                call.arguments
+                    .iter()
+                    .for_each(|argument| self.classes(argument));
             }
             "hiera_include" => self.touch(Effect::Includes(None)),
             "realize" => self.touch(Effect::Realises(None)),
@@ -295,7 +304,8 @@ impl<'t> Gather<'_, 't> {
     fn classes(&mut self, argument: &'t Expression) {
         match &argument.kind {
             Kind::Array(elements) => elements.iter().for_each(|element| self.classes(element)),
-            Kind::Access(of, keys) if matches!(&of.kind, Kind::Reference(name) if name == "class") => {
+            Kind::Access(of, keys) if matches!(&of.kind, Kind::Reference(name) if name == "class") =>
+            {
                 keys.iter().for_each(|key| self.classes(key));
             }
             _ => match literal(argument) {
@@ -359,5 +369,8 @@ fn literal(expression: &Expression) -> Option<&EcoString> {
 }
 
 fn folded(name: &str) -> EcoString {
-    name.strip_prefix("::").unwrap_or(name).to_lowercase().into()
+    name.strip_prefix("::")
+        .unwrap_or(name)
+        .to_lowercase()
+        .into()
 }

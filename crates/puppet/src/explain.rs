@@ -82,7 +82,9 @@ impl<'t> Compiled<'t> {
             compiled: self,
             literals: &literals,
         };
-        let place = teller.place(subject.value.origin).filter(|_| subject.attribute.is_some());
+        let place = teller
+            .place(subject.value.origin)
+            .filter(|_| subject.attribute.is_some());
         let is_secret = teller.is_secret(&subject);
         let value = match is_secret {
             true => Shown::Secret,
@@ -102,7 +104,11 @@ impl<'t> Compiled<'t> {
             value,
             place,
             steps: teller.steps(&subject),
-            lost: if is_secret { Vec::new() } else { teller.lost(&subject) },
+            lost: if is_secret {
+                Vec::new()
+            } else {
+                teller.lost(&subject)
+            },
             depends,
             expression,
         })
@@ -110,8 +116,14 @@ impl<'t> Compiled<'t> {
 
     /// Names every value that depends on what is written in a stretch of source.
     pub fn impact(&mut self, place: Span, name: &mut dyn FnMut(&[Segment])) {
-        let literals = self.literals();
-        let wanted: Vec<u32> = literals.within(place).map(|span| span.start).collect();
+        let touches =
+            |span: &Span| span.start < place.end.max(place.start + 1) && span.end > place.start;
+        let literals = self.literals_written();
+        let wanted: Vec<u32> = literals
+            .into_iter()
+            .filter(touches)
+            .map(|span| span.start)
+            .collect();
         let mut absences = Absences::default();
         for (id, path, containers, value) in self.leaves() {
             let Segment::Key(attribute) = &path[1] else {
@@ -136,12 +148,37 @@ impl<'t> Compiled<'t> {
             }
             None => {
                 let start = unit.sources.offset(file, line, 1)?;
-                let text = unit.sources.slice(Span::new(start, unit.sources.span(file).end));
+                let text = unit
+                    .sources
+                    .slice(Span::new(start, unit.sources.span(file).end));
                 let length = text.find('\n').unwrap_or(text.len()) as u32;
                 let line = Span::new(start, start + length);
                 literals.within(line).next().map(|_| line)
             }
         }
+    }
+
+    /// The literals of the manifests, and the facts, in order.
+    pub fn literals_written(&self) -> Vec<Span> {
+        let literals = self.literals();
+        let mut spans: Vec<Span> = literals.iter().collect();
+        let mut pending: Vec<&Value> = Vec::new();
+        for (_, entry) in self.evaluator.node.facts.iter() {
+            pending.push(&entry.value);
+        }
+        while let Some(value) = pending.pop() {
+            match &value.datum {
+                Datum::Array(array) => pending.extend(array.iter()),
+                Datum::Hash(hash) => pending.extend(hash.iter().map(|(_, entry)| &entry.value)),
+                _ => {
+                    if let Source::Written(at) = self.evaluator.trace.source(value.origin) {
+                        spans.extend(self.evaluator.data_literal(at));
+                    }
+                }
+            }
+        }
+        spans.sort();
+        spans
     }
 
     fn literals(&self) -> Literals {
@@ -159,7 +196,11 @@ impl<'t> Compiled<'t> {
         let mut leaves = Vec::new();
         for (id, resource) in self.resources() {
             let reference = format!("{}[{}]", resource.type_name, shown_title(resource));
-            for attribute in resource.attributes.iter().filter(|one| !one.value.is_undef()) {
+            for attribute in resource
+                .attributes
+                .iter()
+                .filter(|one| !one.value.is_undef())
+            {
                 let path = vec![
                     Segment::Key(reference.clone()),
                     Segment::Key(attribute.name.to_string()),
@@ -195,9 +236,9 @@ impl<'t> Compiled<'t> {
             names,
         };
         let references = || {
-            let all = self.resources().map(|(_, resource)| {
-                format!("{}[{}]", resource.type_name, shown_title(resource))
-            });
+            let all = self
+                .resources()
+                .map(|(_, resource)| format!("{}[{}]", resource.type_name, shown_title(resource)));
             all.collect::<Vec<String>>()
         };
         let Some((Segment::Key(reference), rest)) = path.0.split_first() else {
@@ -218,9 +259,14 @@ impl<'t> Compiled<'t> {
                 value: title,
             });
         };
-        let attribute = resource.attribute(name).filter(|attribute| !attribute.value.is_undef());
+        let attribute = resource
+            .attribute(name)
+            .filter(|attribute| !attribute.value.is_undef());
         let Some(attribute) = attribute else {
-            let names = resource.attributes.iter().map(|attribute| attribute.name.to_string());
+            let names = resource
+                .attributes
+                .iter()
+                .map(|attribute| attribute.name.to_string());
             return Err(missing(&path.0[..1], names.collect()));
         };
         let mut value = attribute.value.clone();
@@ -239,9 +285,10 @@ impl<'t> Compiled<'t> {
             };
             let Some(inner) = inner else {
                 let names = match &value.datum {
-                    Datum::Hash(hash) => {
-                        hash.iter().map(|(key, _)| crate::text::text(key).to_string()).collect()
-                    }
+                    Datum::Hash(hash) => hash
+                        .iter()
+                        .map(|(key, _)| crate::text::text(key).to_string())
+                        .collect(),
                     Datum::Array(array) => (0..array.len()).map(|at| at.to_string()).collect(),
                     _ => Vec::new(),
                 };
@@ -290,12 +337,16 @@ impl<'t> Teller<'_, 't> {
     }
 
     fn attribute(&self, subject: &Subject) -> Option<&Attribute> {
-        self.resource(subject).attribute(subject.attribute.as_deref()?)
+        self.resource(subject)
+            .attribute(subject.attribute.as_deref()?)
     }
 
     fn is_secret(&self, subject: &Subject) -> bool {
         let resource = self.resource(subject);
-        subject.attribute.as_ref().is_some_and(|name| resource.sensitive.contains(name))
+        subject
+            .attribute
+            .as_ref()
+            .is_some_and(|name| resource.sensitive.contains(name))
     }
 
     fn span_of(&self, subject: &Subject) -> Span {
@@ -451,7 +502,10 @@ impl<'t> Teller<'_, 't> {
         steps.reverse();
         if let Some(attribute) = self.attribute(subject) {
             let (words, path) = (said(attribute), path.clone());
-            if steps.first().is_none_or(|first| first.span != attribute.span) {
+            if steps
+                .first()
+                .is_none_or(|first| first.span != attribute.span)
+            {
                 steps.push(told(words, attribute.span, &path));
             }
             control.push(attribute.control);
@@ -577,7 +631,11 @@ impl<'t> Teller<'_, 't> {
             count += 1;
             let reference = format!("{}[{}]", resource.type_name, shown_title(resource));
             if let Some(span) = resource.span {
-                steps.push(told(format!("`{reference}` is declared here").into(), span, &reference));
+                steps.push(told(
+                    format!("`{reference}` is declared here").into(),
+                    span,
+                    &reference,
+                ));
             }
             next = self.declarer(resource.control);
         }
@@ -678,7 +736,11 @@ impl<'t> Teller<'_, 't> {
         let mut next = Some(resource.scope);
         while let Some(id) = next {
             let scope = &self.evaluator.scopes[id.index()];
-            let defaults = scope.defaults.get(&resource.type_name).into_iter().flatten();
+            let defaults = scope
+                .defaults
+                .get(&resource.type_name)
+                .into_iter()
+                .flatten();
             for default in defaults.filter(|default| default.name == name) {
                 if winner.how == Said::Default && default.span == winner.span {
                     continue;
@@ -758,13 +820,18 @@ fn said(attribute: &Attribute) -> Cow<'static, str> {
 fn defined(name: &str, how: How<'_>) -> Option<(Cow<'static, str>, Span)> {
     Some(match how {
         How::Assigned(at) => (format!("`${name}` is assigned here").into(), at.span),
-        How::Given(parameter) => (format!("given to the parameter `${name}`").into(), parameter.span),
-        How::Default(parameter) => {
-            (format!("the default of the parameter `${name}`").into(), parameter.span)
-        }
-        How::Data(parameter) => {
-            (format!("looked up for the parameter `${name}`").into(), parameter.span)
-        }
+        How::Given(parameter) => (
+            format!("given to the parameter `${name}`").into(),
+            parameter.span,
+        ),
+        How::Default(parameter) => (
+            format!("the default of the parameter `${name}`").into(),
+            parameter.span,
+        ),
+        How::Data(parameter) => (
+            format!("looked up for the parameter `${name}`").into(),
+            parameter.span,
+        ),
         How::Language => return None,
     })
 }

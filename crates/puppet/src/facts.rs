@@ -95,7 +95,8 @@ impl crate::evaluate::Evaluator<'_> {
             }
             '{' | '[' => return None,
             _ => {
-                let ends = |character: char| matches!(character, ',' | '}' | ']' | '\n' | '\r' | '#');
+                let ends =
+                    |character: char| matches!(character, ',' | '}' | ']' | '\n' | '\r' | '#');
                 let whole = &text[..text.find(ends).unwrap_or(text.len())];
                 whole.trim_end().len()
             }

@@ -18,6 +18,7 @@ pub mod evaluate;
 mod explain;
 pub mod facts;
 pub mod functions;
+pub mod generate;
 pub mod lexer;
 mod literals;
 pub mod lookup;

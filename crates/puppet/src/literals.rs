@@ -18,7 +18,10 @@ impl Literals {
         for program in programs {
             literals.parameters(program.parameters.as_deref().unwrap_or(&[]));
             literals.block(&program.body);
-            program.definitions.iter().for_each(|definition| literals.definition(definition));
+            program
+                .definitions
+                .iter()
+                .for_each(|definition| literals.definition(definition));
         }
         literals.0.sort();
         // A definition inside another is seen twice.
@@ -50,7 +53,9 @@ impl Literals {
         self.block(&definition.body);
         match &definition.kind {
             DefinitionKind::Node { matches } => {
-                let names = matches.iter().filter(|one| !matches!(one.kind, NodeMatchKind::Default));
+                let names = matches
+                    .iter()
+                    .filter(|one| !matches!(one.kind, NodeMatchKind::Default));
                 self.0.extend(names.map(|one| one.span));
             }
             DefinitionKind::Alias { kind } => self.expression(kind),
@@ -64,7 +69,10 @@ impl Literals {
     fn parameters(&mut self, parameters: &[Parameter]) {
         for parameter in parameters {
             parameter.kind.iter().for_each(|kind| self.expression(kind));
-            parameter.default.iter().for_each(|default| self.expression(default));
+            parameter
+                .default
+                .iter()
+                .for_each(|default| self.expression(default));
         }
     }
 
@@ -73,11 +81,15 @@ impl Literals {
     }
 
     fn all(&mut self, expressions: &[Expression]) {
-        expressions.iter().for_each(|expression| self.expression(expression));
+        expressions
+            .iter()
+            .for_each(|expression| self.expression(expression));
     }
 
     fn attributes(&mut self, attributes: &[Attribute]) {
-        attributes.iter().for_each(|attribute| self.expression(&attribute.value));
+        attributes
+            .iter()
+            .for_each(|attribute| self.expression(&attribute.value));
     }
 
     fn query(&mut self, query: &Query) {
@@ -134,7 +146,10 @@ impl Literals {
             Kind::If(conditional) => {
                 self.expression(&conditional.condition);
                 self.block(&conditional.then);
-                conditional.otherwise.iter().for_each(|block| self.block(block));
+                conditional
+                    .otherwise
+                    .iter()
+                    .for_each(|block| self.block(block));
             }
             Kind::Case(case) => {
                 self.expression(&case.test);

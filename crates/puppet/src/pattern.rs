@@ -85,6 +85,7 @@ fn translate(source: &str) -> Result<String, String> {
         names: Vec::new(),
         captures: 0,
         atom: None,
+        is_empty: false,
         repeats: 0,
     };
     translation.run()?;
@@ -109,6 +110,8 @@ struct Group {
     /// How many groups were opened in it for options that hold to its end.
     options: usize,
     extended: bool,
+    /// Whether it looks around, and takes nothing of the text.
+    looks: bool,
 }
 
 struct Translation<'s> {
@@ -120,6 +123,8 @@ struct Translation<'s> {
     captures: usize,
     /// Where the last thing that can be repeated begins in the translation.
     atom: Option<usize>,
+    /// Whether it takes nothing of the text.
+    is_empty: bool,
     /// How many repetitions stand behind it already.
     repeats: usize,
 }
@@ -173,6 +178,8 @@ impl<'s> Translation<'s> {
             }
             self.atom = Some(start);
             self.repeats = 0;
+            let anchors = ["\\A", "\\z", "\\b", "\\B", "(?=\\n?\\z)"];
+            self.is_empty = matches!(next, '^' | '$') || anchors.contains(&&self.out[start..]);
         }
         if self.groups.len() > 1 {
             return Err("expected `)` at the end of the pattern".to_owned());
@@ -225,6 +232,7 @@ impl<'s> Translation<'s> {
             start: self.out.len(),
             options: 0,
             extended: outer.extended,
+            looks: false,
         };
         if !self.take("?") {
             match self.has_names {
@@ -246,6 +254,7 @@ impl<'s> Translation<'s> {
             .find(|start| self.rest.starts_with(start))
         {
             self.take(start);
+            group.looks = !matches!(start, ":" | ">");
             self.out.push_str("(?");
             self.out.push_str(start);
         } else if self.take("<") {
@@ -262,6 +271,9 @@ impl<'s> Translation<'s> {
                 .find(|c: char| !"mixadu-".contains(c))
                 .ok_or("expected `)` at the end of the pattern")?;
             let (letters, rest) = self.rest.split_at(length);
+            if letters.is_empty() && rest.starts_with(')') {
+                return Err("expected an option behind `(?`".to_owned());
+            }
             let (options, extended) = options(letters, group.extended)?;
             group.extended = extended;
             match rest.chars().next() {
@@ -312,6 +324,8 @@ impl<'s> Translation<'s> {
         }
         self.end_options();
         let group = self.groups.pop().expect("it is not the last");
+        self.is_empty =
+            group.looks || self.out.ends_with([':', '>']) || self.out[group.start..] == *"(";
         self.out.push(')');
         self.atom = Some(group.start);
         self.repeats = 0;
@@ -337,8 +351,17 @@ impl<'s> Translation<'s> {
         if self.repeats > DEEPEST {
             return Err("the repetitions of this pattern are nested too deeply".to_owned());
         }
-        // A repetition of a repetition, or of an anchor, needs brackets.
         self.out.insert_str(start, "(?:");
+        if self.is_empty {
+            // What takes nothing is there as often as it is there once.
+            let may_be_absent = sign.starts_with(['*', '?']) || sign.starts_with("{0");
+            let is_optional = !is_simple && !sign.contains(',') && self.rest.starts_with('?');
+            let absent = may_be_absent || is_optional;
+            self.out.push_str(if absent { "|)" } else { ")" });
+            let _ = self.take("?") || is_simple && self.take("+");
+            return Ok(());
+        }
+        // A repetition of a repetition needs brackets.
         self.out.push(')');
         self.out.push_str(sign);
         let is_lazy_interval = sign.contains(',') && self.rest.starts_with('?');

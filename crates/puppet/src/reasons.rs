@@ -13,9 +13,7 @@ use crate::evaluate::{Evaluator, Side};
 use crate::resource::Said;
 use crate::scope::ScopeId;
 use crate::syntax::{DefinitionKind, Form, Kind, NodeMatchKind, Operator};
-use crate::trace::{
-    Cause, Code, ControlId, DefinitionId, How, Node, Origin, ResourceId, Source,
-};
+use crate::trace::{Cause, Code, ControlId, DefinitionId, How, Node, Origin, ResourceId, Source};
 use crate::types::Type;
 use crate::value::{Datum, Value};
 
@@ -98,7 +96,9 @@ impl<'e, 't> Reasons<'e, 't> {
         value: &Value,
     ) -> Self {
         self.value(value, Role::Value);
-        containers.iter().for_each(|container| self.structure(container, Role::Condition));
+        containers
+            .iter()
+            .for_each(|container| self.structure(container, Role::Condition));
         self.seen.insert(Task::Attribute(id, name.into()));
         self.around_attribute(id, name);
         self.run();
@@ -236,8 +236,15 @@ impl<'e, 't> Reasons<'e, 't> {
             }
             Node::Operation { at, operands } => {
                 let operands = self.evaluator.trace.operands(operands).to_vec();
-                let role = if role == Role::Value { Role::Operand } else { role };
-                let structural = extent == Extent::Structure && keeps_structure(&at.kind);
+                let role = if role == Role::Value {
+                    Role::Operand
+                } else {
+                    role
+                };
+                // The elements of an array that is written out have origins of their own.
+                let written = matches!(at.kind, Kind::Array(_));
+                let structural =
+                    written || extent == Extent::Structure && keeps_structure(&at.kind);
                 for operand in &operands {
                     match structural {
                         true => self.structure(operand, role),
@@ -255,7 +262,9 @@ impl<'e, 't> Reasons<'e, 't> {
                 self.push(Task::Origin(value, extent), role);
                 let operands = self.evaluator.trace.operands(operands).to_vec();
                 let role = condition_of(role);
-                operands.iter().for_each(|operand| self.value(operand, role));
+                operands
+                    .iter()
+                    .for_each(|operand| self.value(operand, role));
             }
             Node::Found {
                 value,
@@ -276,8 +285,14 @@ impl<'e, 't> Reasons<'e, 't> {
             }
             Node::Made { operands, .. } => {
                 let operands = self.evaluator.trace.operands(operands).to_vec();
-                let role = if role == Role::Value { Role::Operand } else { role };
-                operands.iter().for_each(|operand| self.value(operand, role));
+                let role = if role == Role::Value {
+                    Role::Operand
+                } else {
+                    role
+                };
+                operands
+                    .iter()
+                    .for_each(|operand| self.value(operand, role));
             }
             Node::Present(id) => self.conditions.push(Task::Existence(id)),
             Node::Absent { passed, type_name } => {
@@ -297,7 +312,10 @@ impl<'e, 't> Reasons<'e, 't> {
             return;
         };
         // Of several entries with the same key the last counts, so those before this one do not matter.
-        let from = hash.iter().position(|(known, _)| *known == key.datum).unwrap_or(0);
+        let from = hash
+            .iter()
+            .position(|(known, _)| *known == key.datum)
+            .unwrap_or(0);
         for (_, entry) in hash.iter().skip(from) {
             self.push(Task::Origin(entry.key, Extent::Whole), role);
         }
@@ -318,18 +336,23 @@ impl<'e, 't> Reasons<'e, 't> {
                 let effect = Effect::Includes(Some(class.into()));
                 self.absent.push(Question::Could(effect, passed));
                 if let Some(scope) = self.evaluator.class_scope(class) {
-                    self.absent.push(Question::Assigns(scope, leaf.into(), passed));
+                    self.absent
+                        .push(Question::Assigns(scope, leaf.into(), passed));
                 }
             }
             return;
         }
         let mut next = Some(scope);
         while let Some(id) = next {
-            let here = self.evaluator.scopes[id.index()].variables.get(name).copied();
+            let here = self.evaluator.scopes[id.index()]
+                .variables
+                .get(name)
+                .copied();
             if here.is_some() && here == found {
                 return;
             }
-            self.absent.push(Question::Assigns(id, name.clone(), passed));
+            self.absent
+                .push(Question::Assigns(id, name.clone(), passed));
             next = self.evaluator.next_scope(id);
         }
     }
@@ -402,7 +425,9 @@ impl<'e, 't> Reasons<'e, 't> {
         for control in controls {
             self.conditions.push(Task::Control(control));
         }
-        values.iter().for_each(|value| self.value(value, Role::Condition));
+        values
+            .iter()
+            .for_each(|value| self.value(value, Role::Condition));
         for name in looked_at {
             self.conditions.push(Task::Attribute(id, name));
         }
@@ -422,8 +447,13 @@ impl<'e, 't> Reasons<'e, 't> {
         if let Some(attribute) = resource.attribute(name) {
             self.conditions.push(Task::Control(attribute.control));
             if attribute.adds {
-                let lost = resource.lost.iter().filter(|lost| lost.attribute.name == name);
-                said.extend(lost.map(|lost| (lost.attribute.value.clone(), lost.attribute.control)));
+                let lost = resource
+                    .lost
+                    .iter()
+                    .filter(|lost| lost.attribute.name == name);
+                said.extend(
+                    lost.map(|lost| (lost.attribute.value.clone(), lost.attribute.control)),
+                );
             }
         }
         for (value, control) in said {
@@ -475,7 +505,9 @@ impl<'e, 't> Reasons<'e, 't> {
                 self.conditions.push(Task::Control(amended.control));
             }
         }
-        targets.iter().for_each(|target| self.value(target, Role::Condition));
+        targets
+            .iter()
+            .for_each(|target| self.value(target, Role::Condition));
     }
 
     /// Collectors that set an attribute, of this resource or if they found it.
@@ -495,7 +527,9 @@ impl<'e, 't> Reasons<'e, 't> {
             values.extend(parts.values);
             looked_at.extend(parts.looked_at);
         }
-        values.iter().for_each(|value| self.value(value, Role::Condition));
+        values
+            .iter()
+            .for_each(|value| self.value(value, Role::Condition));
         for name in looked_at {
             self.conditions.push(Task::Attribute(id, name));
         }
@@ -524,8 +558,11 @@ impl<'e, 't> Reasons<'e, 't> {
                 }
             }
         }
-        own.iter().for_each(|value| self.value(value, Role::Operand));
-        others.iter().for_each(|value| self.value(value, Role::Condition));
+        own.iter()
+            .for_each(|value| self.value(value, Role::Operand));
+        others
+            .iter()
+            .for_each(|value| self.value(value, Role::Condition));
         self.absent.push(Question::Could(Effect::Relates, EVER));
     }
 
@@ -533,7 +570,10 @@ impl<'e, 't> Reasons<'e, 't> {
         let pieces = match question {
             Question::Could(effect, before) => {
                 let pieces = self.absences.could(self.evaluator, effect);
-                pieces.into_iter().filter(|piece| *piece < before).collect::<Vec<u32>>()
+                pieces
+                    .into_iter()
+                    .filter(|piece| *piece < before)
+                    .collect::<Vec<u32>>()
             }
             Question::Assigns(scope, name, before) => {
                 let pieces = self.absences.assigns(self.evaluator, scope, name);
@@ -576,7 +616,9 @@ impl Absences {
             Code::Expression(expression) => std::ptr::from_ref(expression).addr(),
             Code::Lambda(lambda) => std::ptr::from_ref(lambda).addr(),
         };
-        self.effects.entry(key).or_insert_with(|| effects::of(evaluator, code))
+        self.effects
+            .entry(key)
+            .or_insert_with(|| effects::of(evaluator, code))
     }
 
     /// The pieces of passed code that could have an effect.
@@ -609,7 +651,10 @@ impl Absences {
         let by_scope = self.by_scope.get_or_insert_with(|| {
             let mut by_scope: FxHashMap<ScopeId, Vec<u32>> = FxHashMap::default();
             for (number, passed) in evaluator.trace.passed().iter().enumerate() {
-                by_scope.entry(passed.scope).or_default().push(number as u32);
+                by_scope
+                    .entry(passed.scope)
+                    .or_default()
+                    .push(number as u32);
             }
             by_scope
         });
@@ -629,7 +674,7 @@ impl Absences {
 /// Whether an operation on containers keeps their elements as they are.
 fn keeps_structure(kind: &Kind) -> bool {
     match kind {
-        Kind::Binary(Operator::Add | Operator::ShiftLeft, _) | Kind::Array(_) => true,
+        Kind::Binary(Operator::Add | Operator::ShiftLeft, _) => true,
         Kind::Call(call) => matches!(&call.function.kind, Kind::Name(name) if name == "map"),
         _ => false,
     }

@@ -3,6 +3,7 @@
 use ecow::{EcoString, eco_format};
 
 use crate::pattern::Pattern;
+use crate::types::base64;
 use crate::value::Datum;
 
 /// The text of a value, as interpolation has it.
@@ -55,7 +56,7 @@ fn append(text: &mut EcoString, datum: &Datum) {
         Datum::Timespan(span) => text.push_str(&eco_format!("{span}")),
         Datum::SemVer(version) => text.push_str(&eco_format!("{version}")),
         Datum::SemVerRange(range) => text.push_str(&eco_format!("{range}")),
-        Datum::Binary(bytes) => text.push_str(&base64(bytes)),
+        Datum::Binary(bytes) => text.push_str(&base64::encode(bytes)),
         Datum::Uri(uri) => text.push_str(&eco_format!("{uri}")),
         Datum::Object(object) => text.push_str(&eco_format!("{object}")),
     }
@@ -136,37 +137,4 @@ pub fn capitalised(word: &str) -> EcoString {
 pub fn capitalised_name(name: &str) -> EcoString {
     let segments: Vec<EcoString> = name.split("::").map(capitalised).collect();
     segments.join("::").into()
-}
-
-/// Bytes as letters, digits, `+` and `/`, four for three bytes.
-pub fn base64(bytes: &[u8]) -> EcoString {
-    base64_with(
-        bytes,
-        b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
-    )
-}
-
-/// The same with `-` and `_`, for addresses.
-pub fn base64_for_urls(bytes: &[u8]) -> EcoString {
-    base64_with(
-        bytes,
-        b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
-    )
-}
-
-fn base64_with(bytes: &[u8], letters: &[u8; 64]) -> EcoString {
-    let mut text = EcoString::with_capacity(bytes.len().div_ceil(3) * 4);
-    for chunk in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for position in 0..4 {
-            if position > chunk.len() {
-                text.push('=');
-            } else {
-                let letter = bits >> (18 - 6 * position) & 63;
-                text.push(char::from(letters[letter as usize]));
-            }
-        }
-    }
-    text
 }

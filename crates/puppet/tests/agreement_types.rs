@@ -14,7 +14,7 @@ use hence_puppet::number::number;
 use hence_puppet::pattern::Pattern;
 use hence_puppet::text::text;
 use hence_puppet::trace::Origin;
-use hence_puppet::types::{self, Accessed, Alias, Type};
+use hence_puppet::types::{self, Accessed, Alias, Form, Type};
 use hence_puppet::value::{Array, Datum, Hash, Value};
 
 /// Names for types that both sides know.
@@ -30,7 +30,7 @@ const ALIASES: &[(&str, &str)] = &[
         "Entry",
         "Struct[{'name' => Name, Optional['port'] => Port, 'tags' => Optional[Array[String]]}]",
     ),
-    ("Left", "Array[Variant[Undef, Right]]"),
+    ("Left", "Array[Variant[Integer, Right]]"),
     ("Right", "Hash[String, Left]"),
 ];
 
@@ -51,7 +51,7 @@ evaluate = lambda do |source|
   entry = CACHE[source] ||= begin
     [true, parser.evaluate_string(scope, source)]
   rescue StandardError, SystemStackError => e
-    [false, e.message.sub(/ \(line: \d+, column: \d+\)\z/, '').sub(/\AEvaluation Error: /, '')]
+    [false, e.message.sub(/ \(line: \d+, column: \d+\)\z/, '').sub(/\AEvaluation Error: (Error while evaluating a Function Call, )?/, '')]
   end
   raise ArgumentError, entry[1] unless entry[0]
   entry[1]
@@ -98,7 +98,11 @@ STDIN.each_line do |line|
       when 'compare' then comparer.compare(a, b).to_s
       when 'matches' then comparer.match(a, b).to_s
       when 'included' then comparer.include?(b, a, scope).to_s
-      when 'text' then scope_string = parser.evaluator.string(a, scope)
+      when 'text' then parser.evaluator.string(a, scope)
+      when 'format' then a.format(b)
+      when 'refusal'
+        function = loaders.puppet_system_loader.load(:function, a)
+        describer.describe_signatures(a, function.class.dispatcher.signatures, b)
       when 'number' then Utils.to_n(a).inspect
       when 'mismatch' then describer.describe_mismatch('x', a, calculator.infer_set(b))
       when 'parameters'
@@ -249,6 +253,15 @@ fn answer(question: &Question, world: &World) -> Result<String, String> {
             let made = types::create(&kind(0), &arguments, Origin::written(0));
             shown(&made.map_err(|failure| failure.message)?)
         }
+        "refusal" => {
+            let name = text(&values[0]);
+            types::refusal(&name, &world.forms(&name), &kind(1))
+        }
+        "format" => match (&values[0], &values[1]) {
+            (Datum::Timespan(span), Datum::Text(format)) => span.format(format)?,
+            (Datum::Timestamp(at), Datum::Text(format)) => at.format(format),
+            other => panic!("{other:?} has no format"),
+        },
         "mismatch" => types::mismatch("x", &kind(0), &values[1]),
         "parameters" => {
             let Type::Struct(members) = kind(0) else {
@@ -311,6 +324,8 @@ fn agree(questions: &[Question]) {
             "undefined method",
             "undefined local variable",
             "stack level too deep",
+            "with nil failed",
+            "comparison of NilClass",
         ];
         if stumbles.iter().any(|it| real.contains(it)) {
             stumbled += 1;
@@ -364,6 +379,37 @@ impl World {
                 .expect("it is a real type");
         }
         world
+    }
+
+    /// In which forms some functions are called.
+    fn forms(&self, function: &str) -> Vec<Form> {
+        let form = |signature: &str, names: &[&str]| {
+            let Ok(Datum::Type(kind)) = self.evaluate(signature) else {
+                panic!("{signature} is a type");
+            };
+            let Type::Callable(Some(signature)) = &*kind else {
+                panic!("{kind} can be called");
+            };
+            Form {
+                names: names.iter().map(|name| (*name).into()).collect(),
+                block: "block".into(),
+                signature: (**signature).clone(),
+            }
+        };
+        match function {
+            "each" => vec![
+                form("Callable[Hash[Any, Any], Callable[2, 2]]", &["hash"]),
+                form("Callable[Hash[Any, Any], Callable[1, 1]]", &["hash"]),
+                form("Callable[Iterable, Callable[2, 2]]", &["enumerable"]),
+                form("Callable[Iterable, Callable[1, 1]]", &["enumerable"]),
+            ],
+            "join" => vec![form("Callable[Array, String, 1, 2]", &["arg", "delimiter"])],
+            _ => vec![
+                form("Callable[Collection]", &["arg"]),
+                form("Callable[String]", &["arg"]),
+                form("Callable[Binary]", &["arg"]),
+            ],
+        }
     }
 
     /// Reads an expression and makes its value. What is wrong with it is told as the real compiler does.
@@ -1004,6 +1050,213 @@ fn random_questions_are_answered_alike() {
         }
         for kind in ["equal", "compare", "matches", "included"] {
             questions.push(ask(kind, &[&value, &other]));
+        }
+    }
+    agree(&questions);
+}
+
+/// Values that only types can make.
+#[rustfmt::skip]
+const RICH: &[&str] = &[
+    "Timestamp('2000-01-01')", "Timestamp('2000-01-01T00:00:00.5')", "Timestamp(0)", "Timestamp('1960-06-01T12:00:00.25')", "Timespan('1-00:00:00')", "Timespan(86400)",
+    "Timespan(-5)", "Timespan(0, 0, 0, 1, 50)", "Timespan(0, 1, 2, 3)", "SemVer('1.2.3')", "SemVer('1.2.3-rc1')", "SemVer('1.2.3+b1')", "SemVer('2.0.0')",
+    "SemVer('1.2.3-rc.1')", "SemVer('1.2.3-1')", "SemVerRange('>=1.0.0 <2.0.0')", "SemVerRange('1.x')", "SemVerRange('~1.2.3-rc1')", "Binary('YWJj')", "Binary('')", "Binary([97])",
+    "URI('http://example.com/a?b=c#d')", "URI('https://u@h:8080/x')", "URI('mailto:a@b')", "Sensitive('a')", "Sensitive(['a', 1])", "Deferred('foo', [1])", "86400", "0", "1.5", "'1.2.3'", "'abc'", "/b/",
+    "[Timespan(5), SemVer('1.2.3')]", "{'a' => Binary('YWJj')}", "97", "['1.2.3', 'x']", "undef", "default",
+];
+
+#[rustfmt::skip]
+const RICH_TYPES: &[&str] = &[
+    "Timestamp", "Timestamp['2000-01-01']", "Timestamp[default, '1999-01-01']", "Timestamp[0, 1]", "Timespan", "Timespan['1-00:00:00']", "Timespan[0, 5]", "Timespan[{'hours' => 1}]",
+    "SemVer", "SemVer['>=1.0.0 <2.0.0']", "SemVer['1.x', '2.x']", "SemVer['1.2.x']", "SemVer['>=1.2.3-rc1']", "SemVer['<1.2.3', '>1.2.3']", "SemVer['1.2.3']", "SemVer[SemVerRange('1.x')]",
+    "SemVerRange", "Binary", "URI", "URI['http://example.com/a']", "URI[{'scheme' => 'http'}]", "URI[{'host' => /x/, 'port' => Integer}]", "URI[{'scheme' => Enum['http', 'https']}]", "Sensitive",
+    "Sensitive[String]", "Sensitive[Array]", "Scalar", "ScalarData", "RichData", "Data", "Any", "Numeric", "Deferred", "Array[RichData]", "Hash[String, Binary]", "NotUndef", "Iterable", "Collection",
+    "Init[Integer]", "Init[Integer, 16]", "Init[Float]", "Init[Numeric]", "Init[Boolean]", "Init[String]", "Init[Array]", "Init[Hash]", "Init[Timespan]", "Init[Timestamp]", "Init[SemVer]", "Init[Binary]",
+    "Init[URI]", "Init[Regexp]", "Init[Sensitive]", "Init", "Init[Port]", "Variant[Timespan[0, 5], Timespan[3, 9]]", "Variant[Timestamp[0, 5], Timestamp[3, 9]]", "Variant[SemVer['1.x'], SemVer['2.x']]",
+];
+
+#[test]
+fn rich_values_are_treated_alike() {
+    let mut questions = Vec::new();
+    for value in RICH {
+        for kind in ["of", "reduced", "text", "show"] {
+            questions.push(ask(kind, &[value]));
+        }
+        for kind in RICH_TYPES {
+            questions.push(ask("instance", &[kind, value]));
+            questions.push(ask("mismatch", &[kind, value]));
+        }
+        for other in RICH {
+            for kind in ["equal", "compare", "matches", "included"] {
+                questions.push(ask(kind, &[value, other]));
+            }
+        }
+    }
+    for value in VALUES {
+        for kind in RICH_TYPES.iter().filter(|kind| kind.starts_with("Init")) {
+            questions.push(ask("instance", &[kind, value]));
+        }
+    }
+    for one in RICH_TYPES {
+        for kind in ["show", "generalise", "normalise"] {
+            questions.push(ask(kind, &[one]));
+        }
+        for another in RICH_TYPES {
+            for kind in ["assignable", "common", "same"] {
+                questions.push(ask(kind, &[one, another]));
+            }
+        }
+    }
+    // What a deferred call is made of is not shown.
+    let deferred = |about: &[String]| about.iter().any(|it| it.starts_with("Deferred"));
+    let shown = ["of", "reduced", "show", "generalise", "normalise", "common"];
+    questions.retain(|it| !(shown.contains(&it.kind) && deferred(&it.about)));
+    agree(&questions);
+}
+
+#[test]
+fn ranges_of_versions_are_read_alike() {
+    #[rustfmt::skip]
+    let ranges = [
+        "1.2.3", "=1.2.3", "1", "1.2", "1.x", "1.2.x", "1.X.x", "*", "x", "", "1.*", ">1", ">1.2", ">1.2.3", ">=1", ">=1.2.3-rc1", "<1", "<1.2", "<1.2.3", "<=1", "<=1.2", "<=1.2.3", "~1", "~1.2", "~1.2.3",
+        "~>1.2", "~1.2.3-rc1", "^1", "^1.2", "^1.2.3", "^0.2", "^0.2.3", "^0.0.3", "^1.2.3-rc1", "1.0.0 - 2.0.0", "1 - 2", "1.2 - 1.2.3", ">=1.0.0 <2.0.0", ">1.0.0 <1.5.0 >1.2.0", "1.x || 2.x", "1.x || 3.x",
+        ">=1.0.0 || <0.5.0", "> 1.0.0", ">= v1.0.0", "~ 1.2", ">2.0.0 <1.0.0", "1.2.3 || 1.2.4", "<1.0.0 || >=1.0.0", "x y", "1.2.3.4", "01.2.3", "1.2.3-", "v1.2.3", "1.2.3 ", " 1.2.3", "||", "1 ||", ">x", "<=x", "^x",
+        ">=1.2.3-rc.1+b7", "1.2.3+b", "1.2.3-rc1 - 1.2.3", "1.-", ">=1.0.0  <2.0.0", "1.x||2.x", "0.0.0", ">=0.0.0", "<0.0.0",
+    ];
+    #[rustfmt::skip]
+    let versions = [
+        "0.0.0", "0.0.3", "0.2.3", "0.2.9", "0.9.0", "1.0.0", "1.0.0-rc1", "1.1.0", "1.2.0", "1.2.3", "1.2.3-rc1", "1.2.3-rc2", "1.2.3-rc.1", "1.2.4", "1.3.0", "1.9.9", "2.0.0-rc1", "2.0.0", "2.5.0", "3.1.4", "1.2.3+b",
+    ];
+    let mut questions = Vec::new();
+    for range in ranges {
+        let made = format!("SemVerRange('{range}')");
+        let kind = format!("SemVer['{range}']");
+        questions.push(ask("new", &["SemVerRange", &format!("'{range}'")]));
+        questions.push(ask("show", &[&kind]));
+        for version in versions {
+            questions.push(ask("included", &[&format!("'{version}'"), &made]));
+            questions.push(ask("instance", &[&kind, &format!("SemVer('{version}')")]));
+        }
+        for other in ranges {
+            questions.push(ask("assignable", &[&kind, &format!("SemVer['{other}']")]));
+            questions.push(ask("equal", &[&made, &format!("SemVerRange('{other}')")]));
+            questions.push(ask("show", &[&format!("SemVer['{range}', '{other}']")]));
+        }
+    }
+    for version in versions {
+        for other in versions {
+            let made = |version: &str| format!("SemVer('{version}')");
+            questions.push(ask("compare", &[&made(version), &made(other)]));
+        }
+    }
+    agree(&questions);
+}
+
+#[test]
+fn random_values_are_made_alike() {
+    #[rustfmt::skip]
+    let kinds = [
+        "Integer", "Float", "Numeric", "Boolean", "Array", "Hash", "String", "Sensitive", "Timespan", "SemVer", "SemVerRange", "Binary", "Tuple[Integer, String]",
+        "Struct[{'a' => Integer}]", "Optional[Integer]", "Array[Integer]", "Hash[String, Integer]", "Port", "Init[Integer]", "Init[Float]", "Any", "URI",
+    ];
+    #[rustfmt::skip]
+    let texts = [
+        "'0x1F'", "'-0x1'", "'0b2'", "'1e3'", "'1.5e-3'", "'007'", "'-08'", "'+ 5'", "'true'", "'No'", "'abcd'", "'YWJj'", "'1.2.3'", "'1.2.x'", "'1-02:03:04.5'", "'12:34'", "'1'", "'00:00:01'",
+        "'-5'", "'http://a/b'", "'a b'", "'a@b'", "'%s'", "'a.b*c'", "16", "10", "true", "false", "default", "undef", "'tree'", "[['a', 1]]", "[[['a', 0], 1], [['a', 1], 2]]", "['a', 1, 'b', 2]",
+        "{'from' => '5', 'abs' => true}", "{'from' => '0x5', 'radix' => 16}", "{'major' => 1, 'minor' => 0, 'patch' => 2}", "{'value' => [1, 2]}", "{'string' => '5', 'format' => '%S'}", "1.0e10", "-2.5",
+    ];
+    let mut dice = Dice(7);
+    let mut questions = Vec::new();
+    for _ in 0..6_000 {
+        let mut call = vec![dice.pick(&kinds).to_owned()];
+        for _ in 0..=dice.roll(3) {
+            call.push(match dice.roll(4) {
+                0 => dice.value(2),
+                _ => dice.pick(&texts).to_owned(),
+            });
+        }
+        let call: Vec<&str> = call.iter().map(String::as_str).collect();
+        questions.push(ask("new", &call));
+    }
+    agree(&questions);
+}
+
+#[test]
+fn random_formats_are_put_alike() {
+    let mut dice = Dice(11);
+    let mut questions = Vec::new();
+    #[rustfmt::skip]
+    let values = [
+        "0", "7", "-7", "123456", "-9223372036854775807", "0.0", "1.0", "-1.25", "3.14159", "1.0e30", "1.0e-100", "123456789.123", "0.000123", "'abc'", "'Hello::World'", "true", "false", "undef",
+        "[1, 'a', [2.5, undef]]", "{'a' => [1], 'b' => {'c' => 'd'}}",
+    ];
+    for _ in 0..8_000 {
+        let mut format = String::from("%");
+        for flag in ["-", "+", "#", "0", " "] {
+            if dice.roll(4) == 0 {
+                format += flag;
+            }
+        }
+        if dice.roll(2) == 0 {
+            format += &(1 + dice.roll(24)).to_string();
+        }
+        if dice.roll(3) == 0 {
+            format += &format!(".{}", dice.roll(12));
+        }
+        format += dice.pick(&[
+            "d", "x", "X", "o", "b", "B", "e", "E", "f", "g", "G", "a", "A", "s", "p", "c", "u",
+            "t", "h",
+        ]);
+        let value = dice.pick(&values);
+        questions.push(ask("new", &["String", value, &format!("'{format}'")]));
+    }
+    agree(&questions);
+}
+
+#[test]
+fn times_are_put_alike() {
+    #[rustfmt::skip]
+    let spans = ["0", "1", "-1", "59.999", "61.05", "3600", "86399.5", "86400", "1000000.000001", "-90061.25", "0.123456789", "0.1"];
+    #[rustfmt::skip]
+    let span_formats = [
+        "%D-%H:%M:%S.%-N", "%H:%M:%S", "%M:%S", "%S", "%S.%L", "%S.%N", "%S.%3N", "%S.%-3N", "%_H:%_M", "%-H:%-M", "%5D", "%05S", "%-5S", "%_5S", "%L", "%N", "%3N", "%%%D", "%H %H", "x%Dy", "%6N", "%_9N", "%_L", "%q", "%D%", "%-",
+        "%S %_3N", "%M.%0L",
+    ];
+    #[rustfmt::skip]
+    let moments = ["0", "951782400", "951825599.123456789", "-1", "-12345678901.5", "253402300800", "1000000000", "1234567890.000001"];
+    #[rustfmt::skip]
+    let moment_formats = [
+        "%F %T", "%Y-%m-%d", "%y %C %j", "%e %k %l %I %p %P", "%a %A %b %B %h", "%s %L %N %3N %6N", "%z %:z %Z", "%D %R %r %c", "%u %w %U %W %V %G", "%-d/%-m %-H", "%_m %010Y %^a %^B", "%% %n%t|", "%x %X %v %+", "%10d|%-5j|%_5j", "%#b %#p",
+        "%Q", "%E", "%5H", "%::z", "%g",
+    ];
+    let mut questions = Vec::new();
+    for span in spans {
+        let span = format!("Timespan({span})");
+        for format in span_formats {
+            questions.push(ask("format", &[&span, &format!("'{format}'")]));
+        }
+    }
+    for moment in moments {
+        let moment = format!("Timestamp({moment})");
+        for format in moment_formats {
+            questions.push(ask("format", &[&moment, &format!("'{format}'")]));
+        }
+    }
+    agree(&questions);
+}
+
+#[test]
+fn calls_are_refused_alike() {
+    #[rustfmt::skip]
+    let arguments = [
+        "Array[0, 0]", "Tuple[Integer]", "Tuple[Integer, Callable[Any]]", "Tuple[Array[Integer], Callable[3, 3]]", "Tuple[Boolean, Callable[1, 1]]", "Tuple[Hash, Callable[0, 0]]", "Tuple[Hash]",
+        "Tuple[Array, Integer]", "Tuple[Array, String, String]", "Tuple[Array, String, Callable]", "Tuple[Array]", "Tuple[Undef]", "Tuple[Float, Float]", "Tuple[Boolean, Boolean, Callable[1, 1]]",
+        "Tuple[Struct[{'a' => Integer}], Callable[3, 3]]", "Tuple[Undef, Callable]",
+    ];
+    let mut questions = Vec::new();
+    for function in ["'each'", "'join'", "'length'"] {
+        for arguments in arguments {
+            questions.push(ask("refusal", &[function, arguments]));
         }
     }
     agree(&questions);

@@ -86,7 +86,12 @@ impl Why {
                     Ok(explanation) => explanation,
                     Err(missing) => {
                         let known = compiled.path(&missing.known);
-                        let diagnostic = no_such_path(&self.path, &compiled.readings(&self.path), &known, &missing);
+                        let diagnostic = no_such_path(
+                            &self.path,
+                            &compiled.readings(&self.path),
+                            &known,
+                            &missing,
+                        );
                         return Err(Stop::Refused(Box::new(diagnostic)));
                     }
                 };
@@ -197,12 +202,7 @@ pub fn explain(compiled: &mut Configuration<'_>, path: &str) -> Result<Explanati
 }
 
 /// There is something at `known`, but not at `path`.
-fn no_such_path(
-    path: &str,
-    readings: &[Path],
-    known: &str,
-    missing: &NoSuchPath,
-) -> Diagnostic {
+fn no_such_path(path: &str, readings: &[Path], known: &str, missing: &NoSuchPath) -> Diagnostic {
     let place = match known {
         "" => "the configuration".to_owned(),
         known => format!("`{known}`"),

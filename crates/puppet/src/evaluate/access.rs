@@ -94,7 +94,9 @@ impl<'t> Evaluator<'t> {
         let absent = || Value::new(Datum::Undef, container.origin);
         let value = found.cloned().unwrap_or_else(absent);
         let datum = value.datum.clone();
-        let origin = self.trace.element(at, [value, container.clone(), key.clone()]);
+        let origin = self
+            .trace
+            .element(at, [value, container.clone(), key.clone()]);
         Value { datum, origin }
     }
 
@@ -186,8 +188,7 @@ impl<'t> Evaluator<'t> {
         keys: &[Value],
     ) -> Outcome {
         let origin_of = |evaluator: &mut Self| {
-            let operands: Vec<Value> =
-                std::iter::once(container).chain(keys).cloned().collect();
+            let operands: Vec<Value> = std::iter::once(container).chain(keys).cloned().collect();
             evaluator.trace.operation(at, operands)
         };
         match kind {
@@ -252,7 +253,10 @@ impl<'t> Evaluator<'t> {
             let value = match attribute {
                 Some((value, control)) => {
                     let origin = value.origin;
-                    let origin = self.trace.add(Node::Outcome { value: origin, control });
+                    let origin = self.trace.add(Node::Outcome {
+                        value: origin,
+                        control,
+                    });
                     Some(Value { origin, ..value })
                 }
                 None => self.default_of(resource, name),

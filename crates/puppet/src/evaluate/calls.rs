@@ -11,7 +11,7 @@ use crate::functions;
 use crate::scope::{Frame, ScopeId};
 use crate::syntax::{Call, DefinitionKind, Expression, Kind, Lambda, Parameter};
 use crate::trace::{Cause, Definition, How};
-use crate::types::Type;
+use crate::types::{self, Type};
 use crate::value::{Datum, Value};
 
 /// A function that nobody defines.
@@ -302,7 +302,7 @@ impl<'t> Evaluator<'t> {
         if kind.instance(&value.datum) {
             return Ok(());
         }
-        let message = mismatch(subject, kind, &value.datum);
+        let message = types::mismatch(subject, kind, &value.datum);
         let mut trouble = Diagnostic::error(TYPE_MISMATCH, message).at(span);
         if let Some(declared) = declared {
             trouble = trouble.label(declared, "declared here");
@@ -358,8 +358,4 @@ pub(crate) fn counted(count: usize, what: &str) -> String {
         1 => format!("1 {what}"),
         _ => format!("{count} {what}s"),
     }
-}
-
-fn mismatch(subject: &str, kind: &Type, datum: &Datum) -> String {
-    format!("{subject} expects {kind}, got {}", Type::of(datum))
 }

@@ -173,7 +173,10 @@ impl<'t> Evaluator<'t> {
             type_name: type_name.clone(),
             values: Vec::new(),
             looked_at: Vec::new(),
-            sets: overrides.iter().map(|attribute| attribute.name.clone()).collect(),
+            sets: overrides
+                .iter()
+                .map(|attribute| attribute.name.clone())
+                .collect(),
         };
         let mut pending: Vec<&Test> = query.iter().collect();
         while let Some(test) = pending.pop() {

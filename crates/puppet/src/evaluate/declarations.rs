@@ -177,7 +177,9 @@ impl<'t> Evaluator<'t> {
             // Which titles there are depends on where the list comes from.
             for one in &mut titles {
                 let nowhere = Value::from(Origin::NOWHERE);
-                one.origin = self.trace.element(at, [one.clone(), title.clone(), nowhere]);
+                one.origin = self
+                    .trace
+                    .element(at, [one.clone(), title.clone(), nowhere]);
             }
         }
         Ok(titles)
@@ -674,7 +676,10 @@ impl<'t> Evaluator<'t> {
                 type_name: type_name.clone(),
                 title: title.clone(),
                 target: reference.clone(),
-                names: attributes.iter().map(|attribute| attribute.name.clone()).collect(),
+                names: attributes
+                    .iter()
+                    .map(|attribute| attribute.name.clone())
+                    .collect(),
                 control: self.control,
             });
             self.overridden(&type_name, &title, attributes.clone(), at.span)?;

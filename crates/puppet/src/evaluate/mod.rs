@@ -223,19 +223,7 @@ impl<'t> Evaluator<'t> {
             Kind::Variable(name) => self.variable(at, name),
             Kind::Heredoc(text, _) | Kind::Parenthesised(text) => self.nested(text),
             Kind::Interpolated(pieces) => self.interpolated(at, pieces),
-            Kind::Array(written) => {
-                let elements = self.unfolded(Vec::new(), written)?;
-                let splats = |one: &Expression| matches!(unwrapped(one).kind, Kind::Splat(_));
-                if !written.iter().any(splats) {
-                    return self.array(elements, at.span);
-                }
-                // How many elements there are depends on what was taken apart.
-                let parts = elements.iter().map(|element| element.origin);
-                let parts: Vec<Origin> = parts.collect();
-                let origin = self.trace.operation(at, parts);
-                let array = crate::value::Array::from(elements);
-                self.shallow(Value::new(array, origin), at.span)
-            }
+            Kind::Array(elements) => self.elements(at, elements),
             Kind::Hash(entries) => self.hash(at, entries),
             Kind::Not(operand) => {
                 let operand = self.nested(operand)?;
@@ -343,6 +331,28 @@ impl<'t> Evaluator<'t> {
         Ok(Value::new(text, origin))
     }
 
+    /// `[a, *b]`: how many elements there are depends on what is taken apart.
+    fn elements(&mut self, at: &'t Expression, written: &'t [Expression]) -> Outcome {
+        let mut values = Vec::with_capacity(written.len());
+        let mut apart = Vec::new();
+        for one in written {
+            match &unwrapped(one).kind {
+                Kind::Splat(operand) => {
+                    let value = self.nested(operand)?;
+                    values.extend(taken_apart(&value));
+                    apart.push(value);
+                }
+                _ => values.push(self.nested(one)?),
+            }
+        }
+        if apart.is_empty() {
+            return self.array(values, at.span);
+        }
+        let origin = self.trace.operation(at, apart);
+        let array = crate::value::Array::from(values);
+        self.shallow(Value::new(array, origin), at.span)
+    }
+
     /// An array of values; they must not nest too deep.
     pub(crate) fn array(&mut self, elements: Vec<Value>, span: Span) -> Outcome {
         let array = crate::value::Array::from(elements);
@@ -386,12 +396,7 @@ impl<'t> Evaluator<'t> {
 
     pub(crate) fn splat(&mut self, operand: &'t Expression) -> Outcome<Vec<Value>> {
         let value = self.nested(operand)?;
-        Ok(match &value.datum {
-            Datum::Undef => Vec::new(),
-            Datum::Array(array) => array.iter().cloned().collect(),
-            Datum::Hash(hash) => pairs(hash, value.origin),
-            _ => vec![value],
-        })
+        Ok(taken_apart(&value))
     }
 
     /// A type, by its name.
@@ -498,6 +503,16 @@ pub(crate) fn unwrapped(expression: &Expression) -> &Expression {
         inner = within;
     }
     inner
+}
+
+/// What `*value` stands for.
+fn taken_apart(value: &Value) -> Vec<Value> {
+    match &value.datum {
+        Datum::Undef => Vec::new(),
+        Datum::Array(array) => array.iter().cloned().collect(),
+        Datum::Hash(hash) => pairs(hash, value.origin),
+        _ => vec![value.clone()],
+    }
 }
 
 /// The entries of a hash, each as an array of key and value.

@@ -439,13 +439,13 @@ fn base64<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
         ("encode", "default") => {
             let mut lines = EcoString::new();
             for line in bytes.chunks(45) {
-                lines.push_str(&crate::text::base64(line));
+                lines.push_str(&crate::types::base64::encode(line));
                 lines.push('\n');
             }
             lines
         }
-        ("encode", "strict") => crate::text::base64(bytes),
-        ("encode", "urlsafe") => crate::text::base64_for_urls(bytes),
+        ("encode", "strict") => crate::types::base64::encode(bytes),
+        ("encode", "urlsafe") => crate::types::base64::encode_for_urls(bytes),
         ("decode", "default" | "strict" | "urlsafe") => {
             let Some(decoded) = decoded(bytes, &kind) else {
                 return call.wrong(1, "this is no base64");

@@ -1,7 +1,8 @@
 //! Names that people give to types.
 //!
 //! What a name stands for may hold the name again, as `type Tree = Array[Variant[Integer, Tree]]` does. So the
-//! name exists before its body does, and whoever walks through types has to notice where he has been.
+//! name exists before its body does, and whoever walks through types has to notice where he has been. A name that
+//! leads back to itself keeps itself alive: there are as many as someone wrote, and they last as long as manifests do.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock, OnceLock};
@@ -276,7 +277,7 @@ pub(super) enum Identity {
 #[derive(Default)]
 pub(super) struct Guard {
     depth: u32,
-    steps: u32,
+    lost: bool,
     memory: Option<Memory>,
 }
 
@@ -299,17 +300,14 @@ pub(super) enum Entered {
 }
 
 impl Guard {
-    /// Values are at most 1,000 levels deep, and a level of data takes three steps.
+    /// Values are at most 1,000 levels deep, and a level of data takes three steps. Who comes here goes in circles.
     const DEEPEST: u32 = 4_000;
-    /// No honest question takes longer.
-    const LONGEST: u32 = 5_000_000;
 
     /// Goes a step deeper, unless that leads nowhere.
     pub(super) fn deeper(&mut self) -> bool {
-        self.steps = self.steps.saturating_add(1);
-        let goes = self.depth < Self::DEEPEST && self.steps < Self::LONGEST;
-        self.depth += u32::from(goes);
-        goes
+        self.lost |= self.depth == Self::DEEPEST;
+        self.depth += u32::from(!self.lost);
+        !self.lost
     }
 
     pub(super) fn back(&mut self) {

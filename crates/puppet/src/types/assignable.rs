@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, LazyLock};
 
-use crate::value::Datum;
+use crate::value::{Datum, Value};
 
 use super::alias::{Entered, Guard, Identity};
 use super::instance::{is_listed, matches_any};
-use super::{Case, Member, Range, Signature, Type};
+use super::{Case, Member, Range, Signature, Type, recipe};
 
 impl Type {
     /// Whether every value of another type is of this one.
@@ -75,7 +75,9 @@ fn by_that(this: &Type, that: &Type, guard: &mut Guard) -> bool {
                         .is_none_or(|inner| assignable(this, inner, guard))
             })
         }
-        Type::NotUndef(Some(inner)) if !inner.assignable(&Type::Undef) => {
+        Type::NotUndef(Some(inner))
+            if !guard.forgetting(|guard| assignable(inner, &Type::Undef, guard)) =>
+        {
             assignable(this, inner, guard)
         }
         _ => by_this(this, that, guard),
@@ -210,8 +212,10 @@ fn by_this(this: &Type, that: &Type, guard: &mut Guard) -> bool {
             _ => false,
         },
         Type::Iterable(element) => match element {
-            Some(element) if !element.assignable(&Type::Any) => iterated(that, &mut Vec::new())
-                .is_some_and(|other| assignable(element, &other, guard)),
+            Some(element) if !assignable(element, &Type::Any, guard) => {
+                iterated(that, &mut Vec::new())
+                    .is_some_and(|other| assignable(element, &other, guard))
+            }
             _ => is_iterable(that, &mut Vec::new()),
         },
         Type::Iterator(element) => match (element, that) {
@@ -274,9 +278,7 @@ fn by_this(this: &Type, that: &Type, guard: &mut Guard) -> bool {
         Type::Init(Some(init)) => match that {
             Type::Init(Some(other)) => assignable(&init.0, &other.0, guard),
             Type::Init(None) => false,
-            _ => super::create::accepted(&init.0, &init.1)
-                .iter()
-                .any(|kind| assignable(kind, that, guard)),
+            _ => init_assignable(&init.0, &init.1, that, guard),
         },
         Type::Object(name) => {
             matches!(that, Type::Object(other) if name.is_none() || name == other)
@@ -287,6 +289,22 @@ fn by_this(this: &Type, that: &Type, guard: &mut Guard) -> bool {
             .body()
             .is_some_and(|body| assignable(body, that, guard)),
     }
+}
+
+/// Whether `new` of a type makes something of the values of another, followed by some arguments.
+fn init_assignable(kind: &Type, arguments: &[Value], that: &Type, guard: &mut Guard) -> bool {
+    let accepted = recipe::accepted(kind, arguments);
+    if accepted.iter().any(|kind| assignable(kind, that, guard)) {
+        return true;
+    }
+    if !arguments.is_empty() || !recipe::has_optional_single(kind) {
+        return false;
+    }
+    // It is then as good as an array of itself.
+    let alone = Type::tuple([that.clone()], None);
+    accepted
+        .iter()
+        .any(|kind| matches!(kind, Type::Tuple(..)) && assignable(kind, &alone, guard))
 }
 
 fn is_scalar_data(kind: &Type) -> bool {

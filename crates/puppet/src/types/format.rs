@@ -14,7 +14,7 @@ use crate::value::{Array, Datum, Hash, Value};
 
 use super::display::{quote, quote_double};
 use super::printf::{Layout, inspected};
-use super::{Failure, Type};
+use super::{Failure, Type, base64};
 
 /// The text of a value in the format that a letter, a map or nothing asks for.
 pub(super) fn format(value: &Datum, formats: Option<&Datum>) -> Result<String, Failure> {
@@ -52,8 +52,11 @@ struct Format {
     elements: Option<Arc<Map>>,
 }
 
-/// No text needs to be wider than this.
-const WIDEST: usize = 1_000_000;
+/// What is less than this can be put as a whole number, digit by digit.
+const LONGEST_WHOLE: f64 = 1e38;
+
+/// No text needs to be wider than this, nor can it be put any wider.
+const WIDEST: usize = 60_000;
 
 impl Format {
     fn read(source: &str) -> Result<Self, Failure> {
@@ -512,11 +515,13 @@ fn put_float(number: f64, format: &Format) -> Result<String, Failure> {
     let layout = format.plain()?;
     Ok(match format.letter {
         'd' | 'x' | 'X' | 'o' | 'b' | 'B' => {
-            // Saturates far beyond what a number in a manifest can be.
-            match number.is_finite() {
-                true => layout.integer(number as i128, format.letter),
-                false => return Err(Failure::new(text::float(number))),
+            if !number.is_finite() {
+                return Err(Failure::new(text::float(number)));
             }
+            if number.abs() >= LONGEST_WHOLE {
+                return Err(Failure::new("the number has too many digits"));
+            }
+            layout.integer(number as i128, format.letter)
         }
         'e' | 'E' | 'f' | 'g' | 'G' | 'a' | 'A' => layout.float(number, format.letter),
         'p' => layout.text(&text::float(number)),
@@ -551,7 +556,7 @@ fn put_text(value: &str, format: &Format) -> Result<String, Failure> {
 
 fn put_binary(bytes: &[u8], format: &Format) -> Result<String, Failure> {
     let lines = || {
-        let encoded = text::base64(bytes);
+        let encoded = base64::encode(bytes);
         let mut text = String::new();
         for (index, char) in encoded.chars().enumerate() {
             if index > 0 && index % 60 == 0 {
@@ -576,12 +581,12 @@ fn put_binary(bytes: &[u8], format: &Format) -> Result<String, Failure> {
             }
         },
         'p' => {
-            let inner = format.plain()?.text(&text::base64(bytes));
+            let inner = format.plain()?.text(&base64::encode(bytes));
             return Ok(format!("Binary(\"{inner}\")"));
         }
         'b' => lines(),
-        'B' => text::base64(bytes).to_string(),
-        'u' => text::base64_for_urls(bytes).to_string(),
+        'B' => base64::encode(bytes).to_string(),
+        'u' => base64::encode_for_urls(bytes).to_string(),
         't' => "Binary".to_owned(),
         'T' => "BINARY".to_owned(),
         _ => return Err(format.refused("Binary", "bButTsp")),

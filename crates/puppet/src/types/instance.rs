@@ -1,10 +1,11 @@
 //! Whether a value is of a type.
 
 use crate::pattern::Pattern;
-use crate::value::{Array, Datum};
+use crate::trace::Origin;
+use crate::value::{Array, Datum, Value};
 
 use super::alias::{Entered, Path};
-use super::{Case, Member, Range, Type};
+use super::{Case, Member, Range, Type, recipe};
 
 impl Type {
     /// Whether a value is of the type.
@@ -135,7 +136,7 @@ fn instance(kind: &Type, datum: &Datum, path: &mut Path) -> bool {
             _ => false,
         },
         Type::Init(None) => instance(&Type::RichData, datum, path),
-        Type::Init(Some(init)) => super::create::accepts(&init.0, &init.1, datum),
+        Type::Init(Some(init)) => of_init(&init.0, &init.1, datum, path),
         Type::Object(wanted) => match datum {
             Datum::Object(object) => wanted.as_ref().is_none_or(|wanted| *wanted == object.kind),
             _ => false,
@@ -174,6 +175,22 @@ fn is_scalar(datum: &Datum) -> bool {
             | Datum::Timespan(_)
             | Datum::SemVer(_)
             | Datum::SemVerRange(_)
+    )
+}
+
+/// Whether `new` of a type makes something of a value, followed by some arguments.
+fn of_init(kind: &Type, arguments: &[Value], datum: &Datum, path: &mut Path) -> bool {
+    let accepted = recipe::accepted(kind, arguments);
+    if accepted.iter().any(|kind| instance(kind, datum, path)) {
+        return true;
+    }
+    if !arguments.is_empty() || !recipe::has_optional_single(kind) {
+        return false;
+    }
+    // It is then as good as an array of itself.
+    let alone = Array::from(vec![Value::new(datum.clone(), Origin::written(0))]);
+    accepted.iter().any(
+        |kind| matches!(kind, Type::Tuple(types, size) if of_tuple(types, *size, &alone, path)),
     )
 }
 

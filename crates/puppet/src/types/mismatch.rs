@@ -35,6 +35,8 @@ enum Step {
     Option(usize),
     /// One of several ways to call a function.
     Form(usize),
+    /// What a name stands for; it is not told, but keeps the way from going in circles.
+    Within(EcoString),
 }
 
 #[derive(Clone, Debug)]
@@ -232,11 +234,17 @@ fn describe_as(expected: &Type, original: &Type, actual: &Type, path: &[Step]) -
             },
         )],
         Type::Data | Type::RichData | Type::Alias(_) => {
-            // An alias is gone into once; one that leads back to itself without anything in between cannot be.
-            let body = expected.body().map(Type::normalise);
-            match body {
-                Some(body) if !body.is_alias() || path.len() < 64 => {
-                    describe_as(&body, expected, actual, path)
+            // Coming back to a name without having gone into the value leads nowhere.
+            let name = Step::Within(expected.name());
+            let stays = |step: &&Step| matches!(step, Step::Within(_) | Step::Option(_));
+            let circle = path
+                .iter()
+                .rev()
+                .take_while(stays)
+                .any(|step| *step == name);
+            match expected.body() {
+                Some(body) if !circle => {
+                    describe_as(&body.normalise(), expected, actual, &along(path, name))
                 }
                 _ => plain(),
             }
@@ -621,7 +629,7 @@ impl Mismatch {
     /// The place, whichever options led there.
     fn place(&self) -> impl Iterator<Item = &Step> {
         let path = self.path.iter();
-        path.filter(|step| !matches!(step, Step::Option(_) | Step::Form(_)))
+        path.filter(|step| !matches!(step, Step::Option(_) | Step::Form(_) | Step::Within(_)))
     }
 
     /// Both as one, if they are about the same place.
@@ -678,6 +686,7 @@ impl fmt::Display for Step {
             Step::Block => f.write_str("block"),
             Step::Option(index) => write!(f, "variant {index}"),
             Step::Form(index) => write!(f, "{}.", index + 1),
+            Step::Within(name) => f.write_str(name),
         }
     }
 }
@@ -685,7 +694,8 @@ impl fmt::Display for Step {
 impl fmt::Display for Mismatch {
     /// What is wrong, with a space in front: it follows a subject.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for step in &self.path {
+        let told = |step: &&Step| !matches!(step, Step::Within(_));
+        for step in self.path.iter().filter(told) {
             write!(f, " {step}")?;
         }
         match &self.kind {
@@ -810,9 +820,10 @@ fn found(options: &[Type], actual: &Type) -> String {
     let general = actual.generalise();
     let in_detail =
         is_same_kind(&options, actual) || options.iter().any(|option| option.assignable(&general));
-    match in_detail {
-        true => actual.explained(),
-        false => simple_name(actual).to_string(),
+    match (in_detail, actual) {
+        (true, _) => actual.explained(),
+        (false, Type::Object(_)) => actual.name().to_string(),
+        (false, _) => simple_name(actual).to_string(),
     }
 }
 

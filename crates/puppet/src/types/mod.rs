@@ -9,7 +9,7 @@
 //! display     how a type is written
 //! parameters  what `Type[…]` comes to
 //! mismatch    how it is told that a value is not of a type
-//! create      `Type.new(…)`
+//! create      `Type.new(…)`, by a `recipe`
 //! format      `String.new(…)`, on `printf`
 //! time, version, uri  values that only types can make
 
@@ -22,6 +22,7 @@ use crate::value::{Hash, Value};
 
 mod alias;
 mod assignable;
+pub(crate) mod base64;
 mod create;
 mod display;
 mod format;
@@ -31,6 +32,9 @@ mod mismatch;
 mod normalise;
 mod parameters;
 mod printf;
+mod recipe;
+#[cfg(test)]
+mod tests;
 pub mod time;
 pub mod uri;
 pub mod version;

@@ -599,16 +599,22 @@ fn callable(base: &Type, arguments: &[Value]) -> Result<Type, Failure> {
 
 /// Whether a type is one of lambdas, or of optional ones.
 pub(super) fn is_callable(kind: &Type) -> bool {
-    match kind {
-        Type::Callable(_) => true,
-        Type::Optional(Some(inner)) => is_callable(inner),
-        Type::Variant(types) => types.iter().all(is_callable),
-        Type::Alias(_) => {
-            let resolved = kind.resolved();
-            !resolved.is_alias() && is_callable(resolved)
+    fn through<'a>(kind: &'a Type, names: &mut Vec<&'a Type>) -> bool {
+        match kind {
+            Type::Callable(_) => true,
+            Type::Optional(Some(inner)) => through(inner, names),
+            Type::Variant(types) => types.iter().all(|kind| through(kind, names)),
+            Type::Alias(alias) => {
+                if names.contains(&kind) {
+                    return false;
+                }
+                names.push(kind);
+                alias.body().is_some_and(|body| through(body, names))
+            }
+            _ => false,
         }
-        _ => false,
     }
+    through(kind, &mut Vec::new())
 }
 
 fn versions(given: &Given) -> Result<Type, Failure> {

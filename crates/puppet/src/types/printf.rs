@@ -72,7 +72,7 @@ impl Layout {
         if letter == 'X' {
             digits = digits.to_uppercase();
         }
-        if self.precision == Some(0) && number == 0 {
+        if self.precision == Some(0) && number == 0 && !(self.alternative && letter == 'o') {
             digits.clear();
         }
         let (sign, filler) = match endless {
@@ -195,6 +195,10 @@ impl Layout {
                 let up = beyond > half || beyond == half && kept & 1 == 1;
                 let kept = kept + u64::from(up);
                 whole = kept >> (4 * precision);
+                if whole == 2 {
+                    whole = 1;
+                    exponent += 1;
+                }
                 let fraction = kept & ((1u64 << (4 * precision)) - 1);
                 digits = match precision {
                     0 => String::new(),

@@ -95,6 +95,188 @@ fn date(day: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
+impl Timestamp {
+    /// Writes the moment in a format, in Greenwich.
+    pub fn format(self, format: &str) -> String {
+        let mut text = String::new();
+        let mut rest = format;
+        while let Some(at) = rest.find('%') {
+            text += &rest[..at];
+            rest = &rest[at..];
+            let (directive, after) = Directive::read(&rest[1..]);
+            match directive.and_then(|directive| self.put(&directive)) {
+                Some(put) => text += &put,
+                // What means nothing stands for itself.
+                None => text += &rest[..rest.len() - after.len()],
+            }
+            rest = after;
+        }
+        text + rest
+    }
+
+    fn put(self, directive: &Directive) -> Option<String> {
+        let day = self.0.seconds.div_euclid(86_400);
+        let second = self.0.seconds.rem_euclid(86_400);
+        let (year, month, of_month) = date(day);
+        let of_year = day - day_of(year, 1, 1);
+        let weekday = (day + 4).rem_euclid(7);
+        let hour = second / 3_600;
+        let hour_of_half = (hour + 11) % 12 + 1;
+        let (week_year, week) = week_of(year, of_year, (weekday + 6) % 7);
+        let named = |names: &[&str], at: i64| {
+            let name = names[usize::try_from(at).expect("it is a position")];
+            crate::text::capitalised(name).to_string()
+        };
+        let half = if hour < 12 { "AM" } else { "PM" };
+        let again = |format: &str| Some(directive.text(&self.format(format)));
+        Some(match directive.letter {
+            'Y' if year < 0 => directive.number(year, 5, '0'),
+            'Y' => directive.number(year, 4, '0'),
+            'G' => directive.number(week_year, 4, '0'),
+            'C' => directive.number(year.div_euclid(100), 2, '0'),
+            'y' => directive.number(year.rem_euclid(100), 2, '0'),
+            'g' => directive.number(week_year.rem_euclid(100), 2, '0'),
+            'm' => directive.number(month, 2, '0'),
+            'd' => directive.number(of_month, 2, '0'),
+            'e' => directive.number(of_month, 2, ' '),
+            'j' => directive.number(of_year + 1, 3, '0'),
+            'H' => directive.number(hour, 2, '0'),
+            'k' => directive.number(hour, 2, ' '),
+            'I' => directive.number(hour_of_half, 2, '0'),
+            'l' => directive.number(hour_of_half, 2, ' '),
+            'M' => directive.number(second / 60 % 60, 2, '0'),
+            'S' => directive.number(second % 60, 2, '0'),
+            's' => directive.number(self.0.seconds, 1, '0'),
+            'u' => directive.number((weekday + 6) % 7 + 1, 1, '0'),
+            'w' => directive.number(weekday, 1, '0'),
+            'U' => directive.number((of_year + 7 - weekday) / 7, 2, '0'),
+            'W' => directive.number((of_year + 7 - (weekday + 6) % 7) / 7, 2, '0'),
+            'V' => directive.number(week, 2, '0'),
+            'L' | 'N' => {
+                let digits = format!("{:09}", self.0.beyond);
+                let usual = if directive.letter == 'L' { 3 } else { 9 };
+                let wanted = directive.width.unwrap_or(usual);
+                digits
+                    .chars()
+                    .chain(std::iter::repeat('0'))
+                    .take(wanted)
+                    .collect()
+            }
+            'a' => directive.text(&named(&DAYS, weekday)[..3]),
+            'A' => directive.text(&named(&DAYS, weekday)),
+            'b' | 'h' => directive.text(&named(&MONTHS, month - 1)[..3]),
+            'B' => directive.text(&named(&MONTHS, month - 1)),
+            'p' if directive.swap => directive.text(&half.to_lowercase()),
+            'p' => directive.text(half),
+            'P' => directive.text(&half.to_lowercase()),
+            'Z' if directive.swap => directive.text("utc"),
+            'Z' => directive.text("UTC"),
+            'z' => match directive.colons {
+                0 => "+0000".into(),
+                1 => "+00:00".into(),
+                2 => "+00:00:00".into(),
+                _ => return None,
+            },
+            'n' => directive.text("\n"),
+            't' => directive.text("\t"),
+            '%' => directive.text("%"),
+            'F' => return again("%Y-%m-%d"),
+            'T' | 'X' => return again("%H:%M:%S"),
+            'D' | 'x' => return again("%m/%d/%y"),
+            'R' => return again("%H:%M"),
+            'r' => return again("%I:%M:%S %p"),
+            'c' => return again("%a %b %e %H:%M:%S %Y"),
+            'v' => return again("%e-%^b-%Y"),
+            _ => return None,
+        })
+    }
+}
+
+/// The week of a day, and the year that the week belongs to (ISO 8601); days count from Monday.
+fn week_of(year: i64, of_year: i64, weekday: i64) -> (i64, i64) {
+    let weeks = |year: i64| {
+        let first = (day_of(year, 1, 1) + 3).rem_euclid(7);
+        let leap = day_of(year + 1, 1, 1) - day_of(year, 1, 1) == 366;
+        if first == 3 || first == 2 && leap {
+            53
+        } else {
+            52
+        }
+    };
+    match (of_year - weekday + 10) / 7 {
+        0 => (year - 1, weeks(year - 1)),
+        week if week > weeks(year) => (year + 1, 1),
+        week => (year, week),
+    }
+}
+
+/// A letter behind `%`, and what stands between.
+struct Directive {
+    letter: char,
+    pad: Option<char>,
+    bare: bool,
+    upper: bool,
+    swap: bool,
+    colons: u8,
+    width: Option<usize>,
+}
+
+impl Directive {
+    /// A directive, if it is one, and what is behind it.
+    fn read(text: &str) -> (Option<Self>, &str) {
+        let mut directive = Self {
+            letter: ' ',
+            pad: None,
+            bare: false,
+            upper: false,
+            swap: false,
+            colons: 0,
+            width: None,
+        };
+        for (at, char) in text.char_indices() {
+            match char {
+                '-' if directive.width.is_none() => directive.bare = true,
+                '0' if directive.width.is_none() => directive.pad = Some('0'),
+                '_' if directive.width.is_none() => directive.pad = Some(' '),
+                '^' if directive.width.is_none() => directive.upper = true,
+                '#' if directive.width.is_none() => directive.swap = true,
+                ':' => directive.colons += 1,
+                '0'..='9' => {
+                    let digit = char.to_digit(10).expect("it is a digit") as usize;
+                    let width = directive.width.unwrap_or(0) * 10 + digit;
+                    directive.width = Some(width.min(WIDEST));
+                }
+                letter => {
+                    directive.letter = letter;
+                    return (Some(directive), &text[at + letter.len_utf8()..]);
+                }
+            }
+        }
+        (None, "")
+    }
+
+    fn number(&self, number: i64, usual: usize, pad: char) -> String {
+        if self.bare {
+            return number.to_string();
+        }
+        let width = self.width.unwrap_or(usual);
+        match self.pad.unwrap_or(pad) {
+            '0' => format!("{number:0width$}"),
+            _ => format!("{number:width$}"),
+        }
+    }
+
+    fn text(&self, text: &str) -> String {
+        let text = match self.upper || self.swap && "aAbBhcvr+".contains(self.letter) {
+            true => text.to_uppercase(),
+            false => text.to_owned(),
+        };
+        let missing = self.width.unwrap_or(0).saturating_sub(text.chars().count());
+        let pad = self.pad.unwrap_or(' ').to_string();
+        pad.repeat(missing) + &text
+    }
+}
+
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (year, month, day) = date(self.0.seconds.div_euclid(86_400));
@@ -517,8 +699,7 @@ fn numeric_offset(zone: &str) -> Option<i64> {
         None => (rest, "0"),
     };
     let (hours, minutes): (i64, i64) = (hours.parse().ok()?, minutes.parse().ok()?);
-    let offset = hours.checked_mul(3_600)?.checked_add(minutes * 60)?;
-    (hours < 100).then_some(sign * offset)
+    (hours < 100 && minutes < 100).then(|| sign * (hours * 3_600 + minutes * 60))
 }
 
 impl Timespan {

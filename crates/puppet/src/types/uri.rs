@@ -88,6 +88,11 @@ impl Uri {
             }
             None => rest,
         };
+        // Without a scheme, what looks like one is none.
+        let first = path.split('/').next().unwrap_or("");
+        if uri.scheme.is_none() && first.contains(':') {
+            return Err(trouble());
+        }
         let parts = [Some(path), query, fragment];
         if !parts
             .into_iter()

@@ -526,9 +526,10 @@ impl VersionRange {
         let Some((wide, narrow)) = self.single().zip(other.single()) else {
             return self == other;
         };
-        let ends = wide.end().precedence(&narrow.end());
-        wide.begin().precedence(&narrow.begin()).is_le()
-            && (ends.is_gt() || ends.is_eq() && (!wide.excludes_end() || narrow.excludes_end()))
+        let (end, other_end) = (wide.end(), narrow.end());
+        let ends = end.precedence(&other_end).is_gt()
+            || end == other_end && (!wide.excludes_end() || narrow.excludes_end());
+        wide.begin().precedence(&narrow.begin()).is_le() && ends
     }
 }
 
@@ -578,7 +579,7 @@ fn merge(one: &VersionRange, another: &VersionRange) -> Option<VersionRange> {
     None
 }
 
-/// Without spaces, or a `v`, between an operator and its version.
+/// Without spaces, or else a `v`, between an operator and its version.
 fn tightened(text: &str) -> String {
     let mut tight = String::with_capacity(text.len());
     let mut rest = text;
@@ -586,7 +587,10 @@ fn tightened(text: &str) -> String {
         let (before, after) = rest.split_at(at + 1);
         tight.push_str(before);
         let trimmed = after.trim_start_matches([' ', '\t', '\r', '\n', '\x0b', '\x0c']);
-        rest = trimmed.strip_prefix('v').unwrap_or(trimmed);
+        rest = match trimmed.len() == after.len() {
+            true => after.strip_prefix('v').unwrap_or(after),
+            false => trimmed,
+        };
     }
     tight.push_str(rest);
     tight

@@ -1,0 +1,828 @@
+//! Random manifests, with facts.
+//!
+//! Everything that is used was defined before, with the type that is expected, and every title is used once: so
+//! most manifests have a catalog. A few of them are spoilt on purpose, so that mistakes are met too.
+
+use std::fmt::Write;
+
+pub use hence_model::random::Random;
+
+/// A manifest, and the facts of the node it is for.
+#[derive(Clone, Debug)]
+pub struct Site {
+    /// The manifest.
+    pub manifest: String,
+    /// The facts, as JSON.
+    pub facts: String,
+}
+
+/// The kinds of values that variables have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Type {
+    Number,
+    Text,
+    Bool,
+    Texts,
+    Hash,
+}
+
+const TYPES: [Type; 5] = [
+    Type::Number,
+    Type::Text,
+    Type::Bool,
+    Type::Texts,
+    Type::Hash,
+];
+const WORDS: [&str; 10] = [
+    "web", "db", "mail", "root", "alice", "bob", "debian", "redhat", "present", "absent",
+];
+const KEYS: [&str; 3] = ["a", "b", "c"];
+
+/// A random site, about as large as `size`.
+pub fn site(seed: u64, size: usize) -> Site {
+    let mut random = Random::new(seed);
+    let facts = facts(&mut random);
+    let spoilt = random.chance(12);
+    let mut writer = Writer {
+        random,
+        text: String::new(),
+        indent: 0,
+        titles: 0,
+        names: 0,
+        variables: vec![Vec::new()],
+        classes: Vec::new(),
+        defines: Vec::new(),
+        declared: Vec::new(),
+        spoilt,
+        in_class: false,
+    };
+    writer.manifest(size);
+    Site {
+        manifest: writer.text,
+        facts,
+    }
+}
+
+fn facts(random: &mut Random) -> String {
+    let word = |random: &mut Random| *random.pick(&WORDS);
+    format!(
+        "{{\"os\": \"{}\", \"cpus\": {}, \"cloud\": {}, \"roles\": [\"{}\", \"{}\"], \"net\": {{\"a\": \"{}\", \"b\": {}}}}}",
+        word(random),
+        random.below(6),
+        random.chance(50),
+        word(random),
+        word(random),
+        word(random),
+        random.below(9),
+    )
+}
+
+struct Writer {
+    random: Random,
+    text: String,
+    indent: usize,
+    /// So many titles were made.
+    titles: usize,
+    /// So many names were made.
+    names: usize,
+    /// The variables of the scopes around, innermost last.
+    variables: Vec<Vec<(String, Type)>>,
+    /// The classes so far: name, parameters, variables.
+    classes: Vec<Class>,
+    /// The defined types so far: name and parameters.
+    defines: Vec<(String, Vec<(String, Type)>)>,
+    /// References to resources that were declared, by type and title.
+    declared: Vec<(&'static str, String)>,
+    spoilt: bool,
+    in_class: bool,
+}
+
+#[derive(Clone)]
+struct Class {
+    name: String,
+    parameters: Vec<(String, Type)>,
+    variables: Vec<(String, Type)>,
+    /// The resources that are certainly declared in it.
+    resources: Vec<(&'static str, String)>,
+    included: bool,
+}
+
+impl Writer {
+    fn line(&mut self, text: &str) {
+        let _ = writeln!(self.text, "{:1$}{text}", "", self.indent * 2);
+    }
+
+    fn open(&mut self, text: &str) {
+        self.line(text);
+        self.indent += 1;
+    }
+
+    fn close(&mut self) {
+        self.indent -= 1;
+        self.line("}");
+    }
+
+    fn name(&mut self, kind: &str) -> String {
+        self.names += 1;
+        format!("{kind}{}", self.names)
+    }
+
+    fn manifest(&mut self, size: usize) {
+        for _ in 0..self.random.below(2) + size / 6 {
+            self.assignment();
+        }
+        for _ in 0..self.random.below(2) + size / 8 {
+            self.define();
+        }
+        for _ in 0..1 + self.random.below(2) + size / 5 {
+            self.class();
+        }
+        let in_node = self.random.chance(40);
+        if in_node {
+            let names = ["default", "'web1.example.org'", "/^web(\\d)/, 'other'"];
+            let name = *self.random.pick(&names);
+            self.open(&format!("node {name} {{"));
+            self.variables.push(Vec::new());
+        }
+        for _ in 0..size {
+            self.statement(3);
+        }
+        if in_node {
+            self.variables.pop();
+            self.close();
+            if self.random.chance(30) {
+                self.line("node 'db.example.org' { notify { 'other node': } }");
+            }
+        }
+    }
+
+    fn statement(&mut self, depth: usize) {
+        match self.random.below(24) {
+            0..=3 => self.assignment(),
+            4..=8 => self.resource(),
+            9 | 10 => self.include(),
+            11 | 12 if depth > 0 => self.conditional(depth),
+            13 if depth > 0 => self.case(depth),
+            14 => self.defined(),
+            15 => self.default(),
+            16 => self.collector(),
+            17 => self.relationship(),
+            18 => self.virtual_resource(),
+            19 if depth > 0 => self.iteration(depth),
+            20 => self.amendment(),
+            21 if self.spoilt => self.mistake(),
+            _ => self.resource(),
+        }
+    }
+
+    fn assignment(&mut self) {
+        let kind = *self.random.pick(&TYPES);
+        let name = self.name("v");
+        let value = self.expression(kind, 3);
+        self.line(&format!("${name} = {value}"));
+        self.know(name, kind);
+    }
+
+    fn know(&mut self, name: String, kind: Type) {
+        self.variables
+            .last_mut()
+            .expect("there is a scope")
+            .push((name, kind));
+    }
+
+    fn parameters(&mut self) -> Vec<(String, Type)> {
+        let count = self.random.below(4);
+        (0..count)
+            .map(|_| {
+                let kind = *self.random.pick(&TYPES);
+                (self.name("p"), kind)
+            })
+            .collect()
+    }
+
+    fn parameter_list(&mut self, parameters: &[(String, Type)]) -> String {
+        let mut written = Vec::new();
+        for (name, kind) in parameters {
+            let word = match kind {
+                Type::Number => "Integer ",
+                Type::Text => "String ",
+                Type::Bool => "Boolean ",
+                Type::Texts => "Array[String] ",
+                Type::Hash => "Hash ",
+            };
+            let word = if self.random.chance(50) { word } else { "" };
+            let default = self.expression(*kind, 1);
+            written.push(format!("{word}${name} = {default}"));
+        }
+        match written.is_empty() {
+            true => String::new(),
+            false => format!("({})", written.join(", ")),
+        }
+    }
+
+    fn define(&mut self) {
+        let name = self.name("d");
+        let parameters = self.parameters();
+        let list = self.parameter_list(&parameters);
+        self.open(&format!("define {name}{list} {{"));
+        let outer = std::mem::take(&mut self.variables);
+        self.variables
+            .push(outer.first().cloned().unwrap_or_default());
+        self.variables.push(parameters.clone());
+        let declared = std::mem::take(&mut self.declared);
+        self.know("title".into(), Type::Text);
+        for _ in 0..1 + self.random.below(3) {
+            match self.random.chance(60) {
+                true => {
+                    let kind = *self.random.pick(&["notify", "file", "user"]);
+                    let title = self.title();
+                    let title = match kind {
+                        "file" => format!("\"/{title}/${{title}}\""),
+                        _ => format!("\"{title} ${{title}}\""),
+                    };
+                    let attributes = self.attributes(kind);
+                    self.line(&format!("{kind} {{ {title}: {attributes} }}"));
+                }
+                false => self.assignment(),
+            }
+        }
+        self.declared = declared;
+        self.variables = outer;
+        self.close();
+        self.defines.push((name, parameters));
+    }
+
+    fn class(&mut self) {
+        let name = self.name("c");
+        let parameters = self.parameters();
+        let parent = match self.classes.is_empty() || !self.random.chance(25) {
+            true => None,
+            false => Some(self.random.below(self.classes.len())),
+        };
+        let list = self.parameter_list(&parameters);
+        let inherits = match parent {
+            Some(parent) => format!(" inherits {}", self.classes[parent].name),
+            None => String::new(),
+        };
+        self.open(&format!("class {name}{list}{inherits} {{"));
+        let outer = std::mem::take(&mut self.variables);
+        self.variables
+            .push(outer.first().cloned().unwrap_or_default());
+        if let Some(parent) = parent {
+            let parent = &self.classes[parent];
+            let seen = parent
+                .variables
+                .iter()
+                .chain(&parent.parameters)
+                .cloned()
+                .collect();
+            self.variables.push(seen);
+        }
+        self.variables.push(parameters.clone());
+        let declared = std::mem::take(&mut self.declared);
+        let in_class = std::mem::replace(&mut self.in_class, true);
+        if let Some(parent) = parent
+            && self.random.chance(60)
+        {
+            self.override_of(parent);
+        }
+        for _ in 0..1 + self.random.below(4) {
+            self.statement(2);
+        }
+        let variables = self.variables.pop().expect("it was put there");
+        let resources = std::mem::replace(&mut self.declared, declared);
+        self.variables = outer;
+        self.in_class = in_class;
+        self.close();
+        self.classes.push(Class {
+            name,
+            parameters,
+            variables,
+            resources,
+            included: false,
+        });
+    }
+
+    /// A class overrides what the class that it inherits declares.
+    fn override_of(&mut self, parent: usize) {
+        let resources = self.classes[parent].resources.clone();
+        if resources.is_empty() {
+            return;
+        }
+        let (kind, title) = self.random.pick(&resources).clone();
+        let attribute = attribute_of(kind);
+        let operator = if self.random.chance(20) { "+>" } else { "=>" };
+        let value = self.expression(Type::Text, 2);
+        let reference = capital(kind);
+        self.line(&format!(
+            "{reference}[{title}] {{ {attribute} {operator} {value} }}"
+        ));
+    }
+
+    fn title(&mut self) -> String {
+        self.titles += 1;
+        format!("t{}", self.titles)
+    }
+
+    fn resource(&mut self) {
+        let kind = *self.random.pick(&["notify", "notify", "file", "user"]);
+        let name = self.title();
+        let slash = if kind == "file" { "/" } else { "" };
+        let attributes = self.attributes(kind);
+        let title = match self.random.below(10) {
+            0 => {
+                let value = self.variable(Type::Number);
+                match value {
+                    Some(value) => format!("\"{slash}{name} ${{{value}}}\""),
+                    None => format!("'{slash}{name}'"),
+                }
+            }
+            1 => {
+                let other = self.title();
+                format!("['{slash}{name}', '{slash}{other}']")
+            }
+            _ => {
+                let title = format!("'{slash}{name}'");
+                self.declared.push((kind, title.clone()));
+                title
+            }
+        };
+        self.line(&format!("{kind} {{ {title}: {attributes} }}"));
+    }
+
+    fn attributes(&mut self, kind: &str) -> String {
+        let mut written = Vec::new();
+        let names: &[(&str, Type)] = match kind {
+            "notify" => &[("message", Type::Text), ("withpath", Type::Bool)],
+            "file" => &[
+                ("content", Type::Text),
+                ("mode", Type::Text),
+                ("owner", Type::Text),
+                ("recurse", Type::Bool),
+            ],
+            _ => &[
+                ("uid", Type::Number),
+                ("groups", Type::Texts),
+                ("shell", Type::Text),
+                ("comment", Type::Text),
+            ],
+        };
+        for (name, kind) in names {
+            if self.random.chance(65) {
+                let kind = match *name {
+                    "message" if self.random.chance(40) => *self.random.pick(&TYPES),
+                    _ => *kind,
+                };
+                let value = self.expression(kind, 3);
+                written.push(format!("{name} => {value}"));
+            }
+        }
+        written.join(", ")
+    }
+
+    fn include(&mut self) {
+        if self.classes.is_empty() || self.in_class && self.random.chance(50) {
+            return self.resource();
+        }
+        let at = self.random.below(self.classes.len());
+        let class = self.classes[at].clone();
+        if class.included || self.random.chance(65) {
+            let function = *self
+                .random
+                .pick(&["include", "include", "contain", "require"]);
+            self.line(&format!("{function} {}", class.name));
+        } else {
+            let mut given = Vec::new();
+            for (name, kind) in &class.parameters {
+                if self.random.chance(60) {
+                    given.push(format!("{name} => {}", self.expression(*kind, 2)));
+                }
+            }
+            self.line(&format!(
+                "class {{ '{}': {} }}",
+                class.name,
+                given.join(", ")
+            ));
+        }
+        // In a branch it may not have happened; then its variables are not known.
+        if self.variables.len() <= 2 && !self.in_class && self.indent <= 1 {
+            self.classes[at].included = true;
+            for (name, kind) in class.variables.iter().chain(&class.parameters) {
+                self.know(format!("{}::{name}", class.name), *kind);
+            }
+            self.declared.extend(class.resources);
+        }
+    }
+
+    fn branch(&mut self, depth: usize) {
+        let declared = self.declared.len();
+        let known = self.variables.last().map_or(0, Vec::len);
+        self.indent += 1;
+        for _ in 0..1 + self.random.below(2) {
+            self.statement(depth - 1);
+        }
+        self.indent -= 1;
+        self.declared.truncate(declared);
+        // What a branch assigns is seen behind it, if the branch ran: now and then it is used all the same.
+        let keep = self.random.chance(15);
+        let variables = self.variables.last_mut().expect("there is a scope");
+        if !keep {
+            variables.truncate(known);
+        }
+    }
+
+    fn conditional(&mut self, depth: usize) {
+        let condition = self.expression(Type::Bool, 2);
+        let word = *self.random.pick(&["if", "if", "if", "unless"]);
+        self.line(&format!("{word} {condition} {{"));
+        self.branch(depth);
+        if word == "if" && self.random.chance(25) {
+            let condition = self.expression(Type::Bool, 2);
+            self.line(&format!("}} elsif {condition} {{"));
+            self.branch(depth);
+        }
+        if self.random.chance(50) {
+            self.line("} else {");
+            self.branch(depth);
+        }
+        self.line("}");
+    }
+
+    fn case(&mut self, depth: usize) {
+        let test = self.expression(Type::Text, 2);
+        self.open(&format!("case {test} {{"));
+        for _ in 0..1 + self.random.below(2) {
+            let option = self.option();
+            self.line(&format!("{option}: {{"));
+            self.branch(depth);
+            self.line("}");
+        }
+        if self.random.chance(60) {
+            self.line("default: {");
+            self.branch(depth);
+            self.line("}");
+        }
+        self.close();
+    }
+
+    fn option(&mut self) -> String {
+        match self.random.below(6) {
+            0 => format!("/^{}/", &self.word()[..1]),
+            1 => format!("'{}', '{}'", self.word(), self.word()),
+            2 => "Enum['web', 'db']".to_owned(),
+            _ => format!("'{}'", self.word()),
+        }
+    }
+
+    fn defined(&mut self) {
+        if self.defines.is_empty() {
+            return self.resource();
+        }
+        let (name, parameters) = self.random.pick(&self.defines).clone();
+        let mut given = Vec::new();
+        for (name, kind) in &parameters {
+            if self.random.chance(60) {
+                given.push(format!("{name} => {}", self.expression(*kind, 2)));
+            }
+        }
+        let title = self.title();
+        self.line(&format!("{name} {{ '{title}': {} }}", given.join(", ")));
+    }
+
+    fn default(&mut self) {
+        let name = self.name("x");
+        let kind = *self.random.pick(&["notify", "file", "user"]);
+        let attribute = match kind {
+            "notify" => "message",
+            "file" => "group",
+            _ => "home",
+        };
+        // One default for an attribute in a scope: a class of its own makes sure of it.
+        let value = self.expression(Type::Text, 2);
+        let _ = name;
+        if self.indent <= 1 && self.random.chance(60) && !self.defaulted(kind) {
+            self.line(&format!("{} {{ {attribute} => {value} }}", capital(kind)));
+        } else {
+            self.resource();
+        }
+    }
+
+    /// Whether a default for the type was written in the scope that is open.
+    fn defaulted(&self, kind: &str) -> bool {
+        let start = ["\nclass ", "\nnode ", "\ndefine "]
+            .iter()
+            .filter_map(|word| self.text.rfind(word))
+            .max()
+            .unwrap_or(0);
+        let start = if self.indent == 0 { 0 } else { start };
+        self.text[start..].contains(&format!("{} {{ ", capital(kind)))
+    }
+
+    fn collector(&mut self) {
+        let kind = *self.random.pick(&["user", "file", "notify"]);
+        let query = match self.random.below(4) {
+            0 => String::new(),
+            1 => format!(" title == 't{}' ", 1 + self.random.below(self.titles + 2)),
+            2 if kind == "user" => format!(" shell == '{}' ", self.word()),
+            _ => format!(" tag == '{}' ", self.word()),
+        };
+        let sets = match self.random.chance(40) {
+            true => {
+                let value = self.expression(Type::Text, 1);
+                format!(" {{ {} => {value} }}", attribute_of(kind))
+            }
+            false => String::new(),
+        };
+        self.line(&format!("{} <|{query}|>{sets}", capital(kind)));
+    }
+
+    fn virtual_resource(&mut self) {
+        let title = self.title();
+        let attributes = self.attributes("user");
+        let comma = if attributes.is_empty() { "" } else { ", " };
+        let tag = self.word();
+        self.line(&format!(
+            "@user {{ '{title}': {attributes}{comma}tag => '{tag}' }}"
+        ));
+        if self.random.chance(40) {
+            self.line(&format!("realize User['{title}']"));
+        }
+    }
+
+    fn reference(&mut self) -> Option<String> {
+        if self.declared.is_empty() {
+            return None;
+        }
+        let (kind, title) = self.random.pick(&self.declared).clone();
+        Some(format!("{}[{title}]", capital(kind)))
+    }
+
+    fn relationship(&mut self) {
+        let (Some(one), Some(other)) = (self.reference(), self.reference()) else {
+            return self.resource();
+        };
+        if one == other {
+            return self.resource();
+        }
+        let arrow = *self.random.pick(&["->", "->", "~>", "<-"]);
+        self.line(&format!("{one} {arrow} {other}"));
+    }
+
+    fn iteration(&mut self, depth: usize) {
+        let list = self.expression(Type::Texts, 1);
+        let name = self.name("e");
+        let title = self.title();
+        self.open(&format!("{list}.each |$i, ${name}| {{"));
+        self.variables
+            .push(vec![(name.clone(), Type::Text), ("i".into(), Type::Number)]);
+        let attributes = self.attributes("notify");
+        self.line(&format!(
+            "notify {{ \"{title} ${{i}} ${{{name}}}\": {attributes} }}"
+        ));
+        if depth > 1 && self.random.chance(30) {
+            self.assignment();
+        }
+        self.variables.pop();
+        self.close();
+    }
+
+    /// Something is added to a resource by a reference.
+    fn amendment(&mut self) {
+        let candidates: Vec<(&'static str, String)> = self
+            .declared
+            .iter()
+            .filter(|(kind, _)| *kind == "user")
+            .cloned()
+            .collect();
+        if candidates.is_empty() {
+            return self.resource();
+        }
+        let (kind, title) = self.random.pick(&candidates).clone();
+        let value = self.expression(Type::Text, 1);
+        self.line(&format!("{}[{title}] {{ home => {value} }}", capital(kind)));
+    }
+
+    fn mistake(&mut self) {
+        let mistakes = [
+            "notify { 'twice': } notify { 'twice': }",
+            "$again = 1 $again = 2",
+            "include nothing",
+            "file { '/x': color => 'red' }",
+            "nothing { 'x': }",
+            "notify { 'n': message => 1 / 0 }",
+            "notify { 'n': message => 'a' + 1 }",
+            "fail('no')",
+            "notify { 'r': require => File['/none'] }",
+            "notify { undef: }",
+            "$sel = 'x' ? { 'y' => 1 }",
+            "File['/none'] { mode => '1' }",
+            "notify { 'f': message => unknown_function(1) }",
+            "notify { 'n': message => [1] < 2 }",
+        ];
+        let mistake = *self.random.pick(&mistakes);
+        self.line(mistake);
+    }
+
+    fn word(&mut self) -> &'static str {
+        WORDS[self.random.below(WORDS.len())]
+    }
+
+    /// A variable of a type that can be seen.
+    fn variable(&mut self, kind: Type) -> Option<String> {
+        let seen: Vec<&String> = self
+            .variables
+            .iter()
+            .flatten()
+            .filter(|(_, own)| *own == kind)
+            .map(|(name, _)| name)
+            .collect();
+        if seen.is_empty() {
+            return None;
+        }
+        Some(seen[self.random.below(seen.len())].clone())
+    }
+
+    fn expression(&mut self, kind: Type, depth: usize) -> String {
+        if depth == 0 || self.random.chance(30) {
+            return self.literal(kind);
+        }
+        if self.random.chance(45)
+            && let Some(name) = self.variable(kind)
+        {
+            return format!("${name}");
+        }
+        if self.random.chance(12) {
+            return self.chosen(kind, depth);
+        }
+        let depth = depth - 1;
+        match kind {
+            Type::Number => match self.random.below(6) {
+                0 => "$facts['cpus']".to_owned(),
+                1 => format!("{}.length", self.expression(Type::Texts, depth)),
+                2 => format!(
+                    "({}).reduce(0) |$m, $x| {{ $m + 1 }}",
+                    self.expression(Type::Texts, depth)
+                ),
+                _ => {
+                    let operator = *self.random.pick(&["+", "-", "*"]);
+                    let (one, other) = (self.expression(kind, depth), self.expression(kind, depth));
+                    format!("({one} {operator} {other})")
+                }
+            },
+            Type::Text => match self.random.below(8) {
+                0 => "$facts['os']".to_owned(),
+                1 => "$facts['net']['a']".to_owned(),
+                2 => format!(
+                    "{}['{}']",
+                    self.hash_value(depth),
+                    self.random.pick(&KEYS).to_owned()
+                ),
+                3 => format!("upcase({})", self.expression(kind, depth)),
+                4 => format!("{}[0]", self.expression(Type::Texts, depth)),
+                _ => {
+                    let inner = self.expression(kind, depth);
+                    let word = self.word();
+                    match self.random.chance(50) {
+                        true => format!("\"{word} ${{{inner}}}\""),
+                        false => format!("\"${{{inner}}} {word}\""),
+                    }
+                }
+            },
+            Type::Bool => match self.random.below(9) {
+                0 => "$facts['cloud']".to_owned(),
+                1 => format!("!{}", self.expression(kind, depth)),
+                2 => {
+                    let operator = *self.random.pick(&["and", "or"]);
+                    let (one, other) = (self.expression(kind, depth), self.expression(kind, depth));
+                    format!("({one} {operator} {other})")
+                }
+                3 => format!(
+                    "({} in {})",
+                    self.expression(Type::Text, depth),
+                    self.expression(Type::Texts, depth)
+                ),
+                4 => format!(
+                    "({} =~ /^{}/)",
+                    self.expression(Type::Text, depth),
+                    &self.word()[..1]
+                ),
+                5 | 6 => {
+                    let operator = *self.random.pick(&["==", "!="]);
+                    let (one, other) =
+                        (self.expression(Type::Text, depth), self.literal(Type::Text));
+                    format!("({one} {operator} {other})")
+                }
+                _ => {
+                    let operator = *self.random.pick(&["<", ">", "==", "<=", "!="]);
+                    let (one, other) = (
+                        self.expression(Type::Number, depth),
+                        self.literal(Type::Number),
+                    );
+                    format!("({one} {operator} {other})")
+                }
+            },
+            Type::Texts => match self.random.below(6) {
+                0 => "$facts['roles']".to_owned(),
+                1 => format!(
+                    "({} + {})",
+                    self.expression(kind, depth),
+                    self.expression(kind, depth)
+                ),
+                2 => format!(
+                    "{}.map |$x| {{ \"${{x}} {}\" }}",
+                    self.expression(kind, depth),
+                    self.word()
+                ),
+                3 => format!(
+                    "{}.filter |$x| {{ $x != {} }}",
+                    self.expression(kind, depth),
+                    self.literal(Type::Text)
+                ),
+                4 => format!(
+                    "[{}, *{}]",
+                    self.expression(Type::Text, depth),
+                    self.expression(kind, depth)
+                ),
+                _ => format!(
+                    "[{}, {}]",
+                    self.expression(Type::Text, depth),
+                    self.expression(Type::Text, depth)
+                ),
+            },
+            Type::Hash => match self.random.below(3) {
+                0 => format!(
+                    "({} + {})",
+                    self.expression(kind, depth),
+                    self.expression(kind, depth)
+                ),
+                _ => self.hash_literal(depth),
+            },
+        }
+    }
+
+    fn hash_value(&mut self, depth: usize) -> String {
+        match self.variable(Type::Hash) {
+            Some(name) => format!("${name}"),
+            None => self.hash_literal(depth),
+        }
+    }
+
+    fn hash_literal(&mut self, depth: usize) -> String {
+        let entries: Vec<String> = KEYS
+            .iter()
+            .map(|key| format!("'{key}' => {}", self.expression(Type::Text, depth)))
+            .collect();
+        format!("{{ {} }}", entries.join(", "))
+    }
+
+    /// A value that a condition chooses.
+    fn chosen(&mut self, kind: Type, depth: usize) -> String {
+        let (one, other) = (
+            self.expression(kind, depth - 1),
+            self.expression(kind, depth - 1),
+        );
+        match self.random.chance(50) {
+            true => {
+                let test = self.expression(Type::Text, depth - 1);
+                let option = self.word();
+                format!("({test} ? {{ '{option}' => {one}, default => {other} }})")
+            }
+            false => {
+                let condition = self.expression(Type::Bool, depth - 1);
+                format!("(if {condition} {{ {one} }} else {{ {other} }})")
+            }
+        }
+    }
+
+    fn literal(&mut self, kind: Type) -> String {
+        match kind {
+            Type::Number => self.random.below(10).to_string(),
+            Type::Text => format!("'{}'", self.word()),
+            Type::Bool => self.random.pick(&["true", "false"]).to_string(),
+            Type::Texts => format!("['{}', '{}']", self.word(), self.word()),
+            Type::Hash => {
+                let entries: Vec<String> = KEYS
+                    .iter()
+                    .map(|key| format!("'{key}' => '{}'", self.word()))
+                    .collect();
+                format!("{{ {} }}", entries.join(", "))
+            }
+        }
+    }
+}
+
+fn attribute_of(kind: &str) -> &'static str {
+    match kind {
+        "notify" => "message",
+        "file" => "mode",
+        _ => "shell",
+    }
+}
+
+fn capital(kind: &str) -> &'static str {
+    match kind {
+        "notify" => "Notify",
+        "file" => "File",
+        _ => "User",
+    }
+}
