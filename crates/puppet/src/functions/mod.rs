@@ -31,7 +31,7 @@ mod flow;
 mod hashes;
 mod iterate;
 mod patterns;
-mod ruby;
+pub(crate) mod ruby;
 mod templates;
 mod words;
 

@@ -7,6 +7,7 @@ use hence_model::source::Span;
 use super::Query;
 use super::key::{Key, NoWay};
 use crate::evaluate::{Evaluator, Outcome, failed};
+use crate::functions::ruby;
 use crate::trace::{Making, Node, Origin};
 use crate::value::{Array, Datum, Hash, Value};
 
@@ -129,7 +130,7 @@ impl<'t> Evaluator<'t> {
                 })?;
                 operands.push(value.clone());
                 if !value.is_undef() {
-                    result.push_str(&shown(&value.datum));
+                    result.push_str(&ruby::text(&value.datum));
                 }
             }
             rest = after;
@@ -267,67 +268,6 @@ fn call(text: &str) -> Option<(&str, &str)> {
         .filter(|first| "'\"".contains(*first))?;
     let inner = quoted[1..].strip_suffix(quote)?;
     (!inner.is_empty() && !inner.contains(quote)).then_some((name, inner))
-}
-
-/// A value as part of a text, as Ruby writes it.
-fn shown(datum: &Datum) -> EcoString {
-    match datum {
-        Datum::Array(_) | Datum::Hash(_) => {
-            let mut text = EcoString::new();
-            inspect(datum, &mut text);
-            text
-        }
-        _ => crate::text::text(datum),
-    }
-}
-
-fn inspect(datum: &Datum, into: &mut EcoString) {
-    match datum {
-        Datum::Undef => into.push_str("nil"),
-        Datum::Default => into.push_str(":default"),
-        Datum::Text(text) => {
-            into.push('"');
-            let mut characters = text.chars().peekable();
-            while let Some(character) = characters.next() {
-                match character {
-                    '"' => into.push_str("\\\""),
-                    '\\' => into.push_str("\\\\"),
-                    '\n' => into.push_str("\\n"),
-                    '\t' => into.push_str("\\t"),
-                    '\r' => into.push_str("\\r"),
-                    '\u{1b}' => into.push_str("\\e"),
-                    '#' if matches!(characters.peek(), Some('{' | '$' | '@')) => {
-                        into.push_str("\\#");
-                    }
-                    plain => into.push(plain),
-                }
-            }
-            into.push('"');
-        }
-        Datum::Array(array) => {
-            into.push('[');
-            for (index, value) in array.iter().enumerate() {
-                if index > 0 {
-                    into.push_str(", ");
-                }
-                inspect(&value.datum, into);
-            }
-            into.push(']');
-        }
-        Datum::Hash(hash) => {
-            into.push('{');
-            for (index, (key, entry)) in hash.iter().enumerate() {
-                if index > 0 {
-                    into.push_str(", ");
-                }
-                inspect(key, into);
-                into.push_str("=>");
-                inspect(&entry.value.datum, into);
-            }
-            into.push('}');
-        }
-        other => into.push_str(&crate::text::text(other)),
-    }
 }
 
 impl Query<'_> {

@@ -7,6 +7,7 @@ use hence_model::diagnostic::Code;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
+use crate::functions::ruby::compare;
 use crate::trace::{Making, Origin, Trace};
 use crate::types::Type;
 use crate::value::{Array, Datum, Hash, Value};
@@ -472,24 +473,4 @@ fn sort(values: &mut [Value]) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-fn compare(a: &Datum, b: &Datum) -> Option<Ordering> {
-    match (a, b) {
-        (Datum::Text(a), Datum::Text(b)) => Some(a.cmp(b)),
-        (Datum::Integer(a), Datum::Integer(b)) => Some(a.cmp(b)),
-        (Datum::Float(a), Datum::Float(b)) => a.partial_cmp(b),
-        (Datum::Integer(a), Datum::Float(b)) => (*a as f64).partial_cmp(b),
-        (Datum::Float(a), Datum::Integer(b)) => a.partial_cmp(&(*b as f64)),
-        (Datum::Array(a), Datum::Array(b)) => {
-            for (a, b) in a.iter().zip(b.iter()) {
-                match compare(&a.datum, &b.datum)? {
-                    Ordering::Equal => {}
-                    other => return Some(other),
-                }
-            }
-            Some(a.len().cmp(&b.len()))
-        }
-        _ => (a == b).then_some(Ordering::Equal),
-    }
 }

@@ -52,6 +52,10 @@ pub fn read(text: &str, start: u32) -> Result<Document, Box<Diagnostic>> {
         if let Event::DocumentEnd = event {
             break;
         }
+        let at = match is_marked(&event) {
+            true => reader.places.behind_marks(text, at),
+            false => at,
+        };
         reader.take(event, at)?;
     }
     let nothing = || Value::new(Datum::Undef, Origin::written(start));
@@ -86,6 +90,31 @@ impl Places {
             None => character as u32,
         };
         self.start + byte.min(self.end)
+    }
+}
+
+impl Places {
+    /// Where a value begins behind its anchor and its tag.
+    fn behind_marks(&self, text: &str, at: u32) -> u32 {
+        let mut rest = text.get((at - self.start) as usize..).unwrap_or_default();
+        while rest.starts_with(['&', '!']) {
+            let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+            rest = rest[end..].trim_start();
+        }
+        self.start + self.end - rest.len() as u32
+    }
+}
+
+/// Whether a value has an anchor or a tag before it.
+fn is_marked(event: &Event<'_>) -> bool {
+    match event {
+        // Nothing at all is where its anchor is.
+        Event::Scalar(text, ScalarStyle::Plain, ..) if text.is_empty() => false,
+        Event::Scalar(_, _, anchor, tag) => *anchor > 0 || tag.is_some(),
+        Event::SequenceStart(anchor, tag) | Event::MappingStart(anchor, tag) => {
+            *anchor > 0 || tag.is_some()
+        }
+        _ => false,
     }
 }
 
@@ -376,4 +405,164 @@ fn wrong(message: &str, at: u32) -> Box<Diagnostic> {
 /// The parser's words, as a headline.
 fn words(info: &str) -> String {
     format!("this is not YAML: {}", info.trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The scalars of a text with the pieces of text at their places.
+    fn places(text: &str) -> Vec<(String, String)> {
+        let before = "é other file\n";
+        let start = before.len() as u32;
+        let sources = format!("{before}{text}");
+        let document = read(text, start).unwrap();
+        let mut found = Vec::new();
+        let mut pending = vec![document.value];
+        while let Some(value) = pending.pop() {
+            let at = value.origin.offset().unwrap() as usize;
+            match &value.datum {
+                Datum::Array(array) => pending.extend(array.iter().rev().cloned()),
+                Datum::Hash(hash) => {
+                    for (key, entry) in hash.iter().rev() {
+                        pending.push(entry.value.clone());
+                        pending.push(Value::new(key.clone(), entry.key));
+                    }
+                }
+                other => {
+                    let end = sources[at..]
+                        .find(['\n', ',', ']', '}'])
+                        .unwrap_or(sources.len() - at);
+                    let piece = sources[at..at + end].to_owned();
+                    found.push((crate::text::text(other).to_string(), piece));
+                }
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn places_are_those_of_the_literals() {
+        let text = "# ä comment 😀\r\nkéy: [één, \"zwéi ü\", 'drée']\r\n\"ß\": {a: 1, é: 2.5}\nblock: |\n  téxt\n\
+                    last: &x é\nalias: *x\n";
+        let expected = [
+            ("kéy", "kéy: [één"),
+            ("één", "één"),
+            ("zwéi ü", "\"zwéi ü\""),
+            ("drée", "'drée'"),
+            ("ß", "\"ß\": {a: 1"),
+            ("a", "a: 1"),
+            ("1", "1"),
+            ("é", "é: 2.5"),
+            ("2.5", "2.5"),
+            ("block", "block: |"),
+            ("téxt\n", "téxt"),
+            ("last", "last: &x é"),
+            ("é", "é"),
+            ("alias", "alias: *x"),
+            ("é", "é"),
+        ];
+        let expected = expected.map(|(value, piece)| (value.to_owned(), piece.to_owned()));
+        assert_eq!(places(text), expected);
+    }
+
+    #[test]
+    fn mistakes_have_their_places() {
+        let text = "é: 1\nü: [1, 2\nx: 3\n";
+        let trouble = read(text, 10).unwrap_err();
+        let at = trouble.labels[0].span.start as usize;
+        assert!((10..=10 + text.len()).contains(&at), "{at}");
+        assert_eq!(
+            read("é: 2001-12-14\n", 10).unwrap_err().labels[0]
+                .span
+                .start,
+            14
+        );
+    }
+
+    #[test]
+    fn aliases_cannot_make_a_value_that_nobody_can_walk_over() {
+        let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+        for level in 1..30 {
+            let below = format!("*a{}", level - 1);
+            let row = vec![below; 10].join(", ");
+            text.push_str(&format!("a{level}: &a{level} [{row}]\n"));
+        }
+        let trouble = read(&text, 0).unwrap_err();
+        assert!(trouble.message.contains("aliases"), "{}", trouble.message);
+        assert!(read("a: &a [*a]\n", 0).is_err());
+        let deep = "[".repeat(100_000);
+        assert!(read(&deep, 0).is_err());
+    }
+
+    /// Pieces of YAML in any order: there is an answer, and its places lie in the text.
+    #[test]
+    fn random_text_is_answered() {
+        let pieces = [
+            "a",
+            "é",
+            ": ",
+            ":",
+            "- ",
+            "\n",
+            "\n  ",
+            "\n    ",
+            " ",
+            "[",
+            "]",
+            "{",
+            "}",
+            ", ",
+            "\"",
+            "'",
+            "|",
+            ">",
+            "&x ",
+            "*x",
+            "<<: ",
+            "# ü\n",
+            "!!str ",
+            "!ruby/x ",
+            "---\n",
+            "...\n",
+            "%YAML 1.1\n",
+            "? ",
+            "0x1f",
+            "12:30",
+            "~",
+            "yes",
+            "\t",
+            "\\",
+            "\r\n",
+            "2001-12-14",
+            ":b",
+            "@",
+            "`",
+            "\u{feff}",
+            "😀",
+        ];
+        let mut state = 0x2545_f491_4f6c_dd1d_u64;
+        let mut next = |below: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state % below as u64) as usize
+        };
+        for _ in 0..20_000 {
+            let count = 1 + next(24);
+            let text: String = (0..count).map(|_| pieces[next(pieces.len())]).collect();
+            let places = match read(&text, 7) {
+                Ok(document) => vec![document.value.origin.offset().unwrap()],
+                Err(trouble) => trouble
+                    .labels
+                    .iter()
+                    .map(|label| label.span.start)
+                    .collect(),
+            };
+            for place in places {
+                let at = place as usize - 7;
+                assert!(text.is_char_boundary(at), "{text:?}: {at}");
+            }
+        }
+    }
 }
