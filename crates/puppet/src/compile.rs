@@ -212,6 +212,7 @@ impl<'t> Evaluator<'t> {
             span: None,
             shown: false,
             control: ControlId::NONE,
+            passed: 0,
             attributes: Vec::new(),
             lost: Vec::new(),
             form: Form::Regular,

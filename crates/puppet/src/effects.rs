@@ -18,6 +18,8 @@ use crate::trace::Code;
 pub(crate) struct Effects {
     /// The variables it assigns in its own scope.
     variables: FxHashSet<EcoString>,
+    /// The defaults it sets in its own scope, by type and attribute; no attribute means any.
+    defaults: FxHashSet<(EcoString, Option<EcoString>)>,
     touched: FxHashSet<Effect>,
 }
 
@@ -30,8 +32,8 @@ pub(crate) enum Effect {
     Includes(Option<EcoString>),
     /// Sets an attribute of resources that are declared elsewhere.
     Sets(Option<EcoString>, Option<EcoString>),
-    /// Sets the default of an attribute.
-    Defaults(Option<EcoString>, Option<EcoString>),
+    /// Declares a class, and may give it parameters.
+    Gives(Option<EcoString>),
     /// Realises virtual resources.
     Realises(Option<EcoString>),
     /// Connects resources.
@@ -42,6 +44,12 @@ impl Effects {
     /// Whether a variable would be assigned.
     pub(crate) fn assigns(&self, name: &str) -> bool {
         self.variables.contains(name)
+    }
+
+    /// Whether a default would be set.
+    pub(crate) fn defaults(&self, type_name: &str, attribute: &str) -> bool {
+        let mut all = self.defaults.iter();
+        all.any(|(of, name)| of == type_name && name.as_ref().is_none_or(|name| name == attribute))
     }
 
     /// Whether something could be done.
@@ -58,9 +66,9 @@ impl Effect {
         match (self, wanted) {
             (Effect::Declares(a), Effect::Declares(b))
             | (Effect::Includes(a), Effect::Includes(b))
+            | (Effect::Gives(a), Effect::Gives(b))
             | (Effect::Realises(a), Effect::Realises(b)) => named(a, b),
-            (Effect::Sets(a, x), Effect::Sets(b, y))
-            | (Effect::Defaults(a, x), Effect::Defaults(b, y)) => named(a, b) && named(x, y),
+            (Effect::Sets(a, x), Effect::Sets(b, y)) => named(a, b) && named(x, y),
             (Effect::Relates, Effect::Relates) => true,
             // A class that nobody can name could do anything.
             (Effect::Includes(None), _) => true,
@@ -177,9 +185,10 @@ impl<'t> Gather<'_, 't> {
             }
             Kind::Resource(resource) => self.resource(resource, here),
             Kind::Defaults(amendment) => {
-                let type_name = named_type(&amendment.target);
-                for name in named(&amendment.attributes) {
-                    self.touch(Effect::Defaults(type_name.clone(), name));
+                if here && let Some(type_name) = named_type(&amendment.target) {
+                    for name in named(&amendment.attributes) {
+                        self.effects.defaults.insert((type_name.clone(), name));
+                    }
                 }
                 self.attributes(&amendment.attributes, here);
             }
@@ -241,6 +250,7 @@ impl<'t> Gather<'_, 't> {
         for body in &resource.bodies {
             if type_name.as_deref() == Some("class") {
                 self.classes(&body.title);
+                self.touch(Effect::Gives(literal(&body.title).map(|name| folded(name))));
             }
             self.expression(&body.title, here);
             self.attributes(&body.attributes, here);
@@ -279,7 +289,10 @@ impl<'t> Gather<'_, 't> {
                 let written = call.arguments.first().and_then(literal);
                 let name = written.map(|name| folded(name.trim_start_matches('@')));
                 match name {
-                    Some(name) if name == "class" => self.touch(Effect::Includes(None)),
+                    Some(name) if name == "class" => {
+                        self.touch(Effect::Includes(None));
+                        self.touch(Effect::Gives(None));
+                    }
                     Some(name) => {
                         self.touch(Effect::Declares(Some(name.clone())));
                         if let Ok(Some(known)) = self.evaluator.find_define(&name) {

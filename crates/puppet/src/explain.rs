@@ -24,13 +24,16 @@ use crate::value::{Datum, Value};
 /// So deep is an expression told.
 const DEEPEST: usize = 60;
 
+/// A value in the catalog: its resource, its path, the values around it, and itself.
+type Leaf = (ResourceId, Vec<Segment>, Vec<(Value, Value)>, Value);
+
 /// What is asked about.
 struct Subject {
     id: ResourceId,
     /// The attribute; none for the resource itself.
     attribute: Option<EcoString>,
-    /// The values around it, outermost first.
-    containers: Vec<Value>,
+    /// The values around it, outermost first, each with the key that leads further in.
+    containers: Vec<(Value, Value)>,
     value: Value,
 }
 
@@ -192,7 +195,7 @@ impl<'t> Compiled<'t> {
 
     /// All attributes of all resources with their paths, and elements of containers, which are paths of their
     /// own.
-    fn leaves(&self) -> Vec<(ResourceId, Vec<Segment>, Vec<Value>, Value)> {
+    fn leaves(&self) -> Vec<Leaf> {
         let mut leaves = Vec::new();
         for (id, resource) in self.resources() {
             let reference = format!("{}[{}]", resource.type_name, shown_title(resource));
@@ -208,18 +211,23 @@ impl<'t> Compiled<'t> {
                 let mut pending = vec![(path, Vec::new(), attribute.value.clone())];
                 while let Some((path, containers, value)) = pending.pop() {
                     let inside = |segment: Segment| [&path[..], &[segment]].concat();
-                    let around = || [&containers[..], std::slice::from_ref(&value)].concat();
+                    let around = |key: Datum| {
+                        let key = Value::new(key, Origin::NOWHERE);
+                        [&containers[..], &[(value.clone(), key)]].concat()
+                    };
                     match &value.datum {
                         Datum::Array(array) if !array.is_empty() => {
                             for (at, element) in array.iter().enumerate().rev() {
                                 let path = inside(Segment::Index(at));
-                                pending.push((path, around(), element.clone()));
+                                let around = around(Datum::Integer(at as i64));
+                                pending.push((path, around, element.clone()));
                             }
                         }
                         Datum::Hash(hash) if !hash.is_empty() => {
                             for (key, entry) in hash.iter().rev() {
+                                let around = around(key.clone());
                                 let key = Segment::Key(crate::text::text(key).to_string());
-                                pending.push((inside(key), around(), entry.value.clone()));
+                                pending.push((inside(key), around, entry.value.clone()));
                             }
                         }
                         _ => leaves.push((id, path, containers, value)),
@@ -294,7 +302,11 @@ impl<'t> Compiled<'t> {
                 };
                 return Err(missing(&path.0[..at + 2], names));
             };
-            containers.push(std::mem::replace(&mut value, inner));
+            let key = match segment {
+                Segment::Key(key) => Value::new(key.as_str(), Origin::NOWHERE),
+                Segment::Index(index) => Value::new(*index as i64, Origin::NOWHERE),
+            };
+            containers.push((std::mem::replace(&mut value, inner), key));
         }
         Ok(Subject {
             id,
@@ -481,6 +493,7 @@ impl<'t> Teller<'_, 't> {
                 Source::Node(
                     Node::Outside(_)
                     | Node::Unknown { .. }
+                    | Node::Structure(_)
                     | Node::Present(_)
                     | Node::Absent { .. }
                     | Node::Lacking { .. },
@@ -613,6 +626,7 @@ impl<'t> Teller<'_, 't> {
                 }
                 Source::Node(
                     Node::Outside(_)
+                    | Node::Structure(_)
                     | Node::Present(_)
                     | Node::Absent { .. }
                     | Node::Lacking { .. },
@@ -918,6 +932,7 @@ impl<'t> Evaluator<'t> {
                 }
                 Source::Node(
                     Node::Outside(_)
+                    | Node::Structure(_)
                     | Node::Present(_)
                     | Node::Absent { .. }
                     | Node::Lacking { .. }

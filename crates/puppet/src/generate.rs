@@ -449,7 +449,7 @@ impl Writer {
     }
 
     fn case(&mut self, depth: usize) {
-        let test = self.expression(Type::Text, 2);
+        let test = self.subject();
         self.open(&format!("case {test} {{"));
         for _ in 0..1 + self.random.below(2) {
             let option = self.option();
@@ -627,6 +627,18 @@ impl Writer {
         WORDS[self.random.below(WORDS.len())]
     }
 
+    /// Something that people decide by: a fact, or a variable.
+    fn subject(&mut self) -> String {
+        let facts = ["$facts['os']", "$facts['net']['a']", "$facts['roles'][0]"];
+        match self.random.chance(50) {
+            true => match self.variable(Type::Text) {
+                Some(name) => format!("${name}"),
+                None => self.literal(Type::Text),
+            },
+            false => (*self.random.pick(&facts)).to_owned(),
+        }
+    }
+
     /// A variable of a type that can be seen.
     fn variable(&mut self, kind: Type) -> Option<String> {
         let seen: Vec<&String> = self
@@ -698,7 +710,7 @@ impl Writer {
                 }
                 3 => format!(
                     "({} in {})",
-                    self.expression(Type::Text, depth),
+                    self.subject(),
                     self.expression(Type::Texts, depth)
                 ),
                 4 => format!(
@@ -708,8 +720,7 @@ impl Writer {
                 ),
                 5 | 6 => {
                     let operator = *self.random.pick(&["==", "!="]);
-                    let (one, other) =
-                        (self.expression(Type::Text, depth), self.literal(Type::Text));
+                    let (one, other) = (self.subject(), self.literal(Type::Text));
                     format!("({one} {operator} {other})")
                 }
                 _ => {
@@ -783,7 +794,7 @@ impl Writer {
         );
         match self.random.chance(50) {
             true => {
-                let test = self.expression(Type::Text, depth - 1);
+                let test = self.subject();
                 let option = self.word();
                 format!("({test} ? {{ '{option}' => {one}, default => {other} }})")
             }

@@ -68,6 +68,7 @@ enum Extent {
 enum Question {
     Could(Effect, u32),
     Assigns(ScopeId, EcoString, u32),
+    Defaults(ScopeId, EcoString, EcoString, u32),
 }
 
 const EVER: u32 = u32::MAX;
@@ -87,18 +88,18 @@ impl<'e, 't> Reasons<'e, 't> {
     }
 
     /// Follows a value inside an attribute of a resource, and all that lets it be. `containers` are the values
-    /// around it, outermost first.
+    /// around it, outermost first, with the keys that lead to it.
     pub(crate) fn of_attribute(
         mut self,
         id: ResourceId,
         name: &str,
-        containers: &[Value],
+        containers: &[(Value, Value)],
         value: &Value,
     ) -> Self {
         self.value(value, Role::Value);
-        containers
-            .iter()
-            .for_each(|container| self.structure(container, Role::Condition));
+        for (container, key) in containers {
+            self.beside(container, key, Role::Condition);
+        }
         self.seen.insert(Task::Attribute(id, name.into()));
         self.around_attribute(id, name);
         self.run();
@@ -243,8 +244,9 @@ impl<'e, 't> Reasons<'e, 't> {
                 };
                 // The elements of an array that is written out have origins of their own.
                 let written = matches!(at.kind, Kind::Array(_));
-                let structural =
-                    written || extent == Extent::Structure && keeps_structure(&at.kind);
+                let structural = written
+                    || counts(&at.kind)
+                    || extent == Extent::Structure && keeps_structure(&at.kind);
                 for operand in &operands {
                     match structural {
                         true => self.structure(operand, role),
@@ -293,6 +295,14 @@ impl<'e, 't> Reasons<'e, 't> {
                 operands
                     .iter()
                     .for_each(|operand| self.value(operand, role));
+            }
+            Node::Structure(of) => {
+                let role = if role == Role::Value {
+                    Role::Operand
+                } else {
+                    role
+                };
+                self.push(Task::Origin(of, Extent::Structure), role);
             }
             Node::Present(id) => self.conditions.push(Task::Existence(id)),
             Node::Absent { passed, type_name } => {
@@ -372,12 +382,16 @@ impl<'e, 't> Reasons<'e, 't> {
                 self.push(Task::Origin(of, Extent::Structure), Role::Condition);
             }
             Cause::Declared(id) => self.conditions.push(Task::Existence(id)),
-            Cause::Node(_) => self.node_names(),
+            Cause::Node(_) => self.node_names(2),
         }
     }
 
     /// Which node definition runs depends on the names of all.
-    fn node_names(&mut self) {
+    fn node_names(&mut self, least: usize) {
+        // Without another one, there is this catalog or none.
+        if self.evaluator.nodes.len() < least {
+            return;
+        }
         for node in self.evaluator.nodes.clone() {
             let DefinitionKind::Node { matches } = &node.kind else {
                 continue;
@@ -397,6 +411,9 @@ impl<'e, 't> Reasons<'e, 't> {
         let type_name = resource.type_name.clone();
         self.push(Task::Origin(title, Extent::Whole), Role::Condition);
         self.conditions.push(Task::Control(control));
+        if type_name == "Node" {
+            self.node_names(1);
+        }
         if is_class {
             return;
         }
@@ -415,6 +432,8 @@ impl<'e, 't> Reasons<'e, 't> {
                 continue;
             }
             controls.push(collector.control);
+            let named = self.evaluator.realised_by(collector);
+            values.extend(named.into_iter().filter(|value| self.evaluator.refers(value, id)));
             if let Some(parts) = self.evaluator.collector_parts(collector)
                 && parts.type_name == type_name
             {
@@ -442,6 +461,7 @@ impl<'e, 't> Reasons<'e, 't> {
         let title = resource.title.clone();
         let scope = resource.scope;
         let is_class = resource.is_class();
+        let declared = resource.passed;
         let how = resource.attribute(name).map(|attribute| attribute.how);
         let mut said: Vec<(Value, ControlId)> = Vec::new();
         if let Some(attribute) = resource.attribute(name) {
@@ -462,13 +482,12 @@ impl<'e, 't> Reasons<'e, 't> {
         }
         let attribute = Some(EcoString::from(name));
         if matches!(how, None | Some(Said::Default)) {
-            let effect = Effect::Defaults(Some(folded.clone()), attribute.clone());
-            self.absent.push(Question::Could(effect, EVER));
+            self.undefaulted(scope, &folded, name, declared);
             self.first_declared(scope);
         }
         if is_class && matches!(how, None | Some(Said::Parameter | Said::Data)) {
-            let effect = Effect::Includes(Some(title.clone()));
-            self.absent.push(Question::Could(effect, EVER));
+            let effect = Effect::Gives(Some(title.clone()));
+            self.absent.push(Question::Could(effect, declared));
         }
         let effect = Effect::Sets(Some(folded.clone()), attribute);
         self.absent.push(Question::Could(effect, EVER));
@@ -476,6 +495,16 @@ impl<'e, 't> Reasons<'e, 't> {
         self.collected(id, name, &type_name);
         if matches!(name, "before" | "notify") {
             self.related(id, name);
+        }
+    }
+
+    /// Code that did not run could have set a default in the scopes around a resource, before it was declared.
+    fn undefaulted(&mut self, scope: ScopeId, type_name: &EcoString, name: &str, before: u32) {
+        let mut next = Some(scope);
+        while let Some(id) = next {
+            let question = Question::Defaults(id, type_name.clone(), name.into(), before);
+            self.absent.push(question);
+            next = self.evaluator.scopes[id.index()].parent;
         }
     }
 
@@ -487,7 +516,7 @@ impl<'e, 't> Reasons<'e, 't> {
             let resource = &self.evaluator.resources[this.resource.index()];
             if resource.is_class() && resource.span.is_some() {
                 let effect = Effect::Includes(Some(resource.title.clone()));
-                self.absent.push(Question::Could(effect, EVER));
+                self.absent.push(Question::Could(effect, resource.passed));
             }
             next = this.parent;
         }
@@ -535,6 +564,20 @@ impl<'e, 't> Reasons<'e, 't> {
         }
     }
 
+    /// A query looked at an attribute, as it was then.
+    fn looked_at(&mut self, id: ResourceId, name: &EcoString) {
+        self.conditions.push(Task::Attribute(id, name.clone()));
+        let lost = self.evaluator.resources[id.index()].lost.iter();
+        let was: Vec<(Value, ControlId)> = lost
+            .filter(|lost| lost.attribute.name == *name)
+            .map(|lost| (lost.attribute.value.clone(), lost.attribute.control))
+            .collect();
+        for (value, control) in was {
+            self.value(&value, Role::Condition);
+            self.conditions.push(Task::Control(control));
+        }
+    }
+
     /// Arrows from this resource, and from others that could have meant this one.
     fn related(&mut self, id: ResourceId, name: &str) {
         let notifies = name == "notify";
@@ -579,6 +622,18 @@ impl<'e, 't> Reasons<'e, 't> {
                 let pieces = self.absences.assigns(self.evaluator, scope, name);
                 pieces.into_iter().filter(|piece| *piece < before).collect()
             }
+            Question::Defaults(scope, type_name, name, before) => {
+                let pieces = self.absences.in_scope(self.evaluator, scope);
+                let mut could = Vec::new();
+                for piece in pieces.into_iter().filter(|piece| *piece < before) {
+                    let code = self.evaluator.trace.passed()[piece as usize].code;
+                    let effects = self.absences.effects(self.evaluator, code);
+                    if effects.defaults(&type_name, &name) {
+                        could.push(piece);
+                    }
+                }
+                could
+            }
         };
         for piece in pieces {
             let passed = &self.evaluator.trace.passed()[piece as usize];
@@ -600,7 +655,7 @@ impl<'e, 't> Reasons<'e, 't> {
                         self.push(Task::Origin(of, Extent::Structure), Role::Absence);
                     }
                     Cause::Declared(id) => self.conditions.push(Task::Existence(id)),
-                    Cause::Node(_) => self.node_names(),
+                    Cause::Node(_) => self.node_names(2),
                     Cause::Always | Cause::Called(_) => {}
                 }
                 control = this.around;
@@ -635,6 +690,21 @@ impl Absences {
         }
         self.could.insert(effect, found.clone());
         found
+    }
+
+    /// The pieces of passed code that would have run in a scope.
+    fn in_scope(&mut self, evaluator: &Evaluator<'_>, scope: ScopeId) -> Vec<u32> {
+        let by_scope = self.by_scope.get_or_insert_with(|| {
+            let mut by_scope: FxHashMap<ScopeId, Vec<u32>> = FxHashMap::default();
+            for (number, passed) in evaluator.trace.passed().iter().enumerate() {
+                by_scope
+                    .entry(passed.scope)
+                    .or_default()
+                    .push(number as u32);
+            }
+            by_scope
+        });
+        by_scope.get(&scope).cloned().unwrap_or_default()
     }
 
     /// The pieces of passed code that could assign a variable in a scope.
@@ -678,6 +748,20 @@ fn keeps_structure(kind: &Kind) -> bool {
         Kind::Call(call) => matches!(&call.function.kind, Kind::Name(name) if name == "map"),
         _ => false,
     }
+}
+
+/// Whether an operation only looks at which elements there are.
+fn counts(kind: &Kind) -> bool {
+    let Kind::Call(call) = kind else {
+        return false;
+    };
+    let Kind::Name(name) = &call.function.kind else {
+        return false;
+    };
+    // A text has a length, too, but no elements of its own.
+    let of_container =
+        |at: &crate::syntax::Expression| !matches!(at.kind, Kind::Text(_) | Kind::Interpolated(_));
+    matches!(name.as_str(), "length" | "size" | "empty") && call.arguments.iter().all(of_container)
 }
 
 fn condition_of(role: Role) -> Role {

@@ -29,6 +29,8 @@ pub struct Resource<'t> {
     pub shown: bool,
     /// Under which conditions.
     pub control: ControlId,
+    /// How much code had been passed by when it was declared.
+    pub passed: u32,
     /// What is said about its attributes now, in the order in which they came.
     pub attributes: Vec<Attribute>,
     /// What was said and lost.

@@ -318,7 +318,7 @@ impl<'w> Site<'w> {
     }
 
     /// Where the text of a file stands, if there is such a file.
-    pub(crate) fn text(&self, path: &str) -> Result<Option<Span>, Diagnostic> {
+    pub(crate) fn text(&self, path: &str) -> Result<Option<Span>, Box<Diagnostic>> {
         if let Some(known) = self.texts.get(path) {
             return Ok(*known);
         }
@@ -329,7 +329,7 @@ impl<'w> Site<'w> {
         let span = match unit.sources.load(self.world, path) {
             Ok(file) => Some(unit.sources.span(file)),
             Err(ReadError::Missing) => None,
-            Err(error) => return Err(unit.unreadable(path, error)),
+            Err(error) => return Err(Box::new(unit.unreadable(path, error))),
         };
         self.texts.insert(path.to_owned(), Box::new(span));
         Ok(span)

@@ -123,6 +123,8 @@ pub enum Node<'t> {
         /// The conditions.
         control: ControlId,
     },
+    /// It only depends on which elements something has: an index, or a length.
+    Structure(Origin),
     /// It is so because a resource or class is there.
     Present(ResourceId),
     /// It is so because a resource is not there, after `passed` pieces of code had been passed by.

@@ -20,7 +20,9 @@ use memory::Memory;
 #[test]
 fn what_changes_was_announced() {
     let mut tally = Tally::default();
-    let cases = std::env::var("HENCE_CASES").ok().and_then(|cases| cases.parse().ok());
+    let cases = std::env::var("HENCE_CASES")
+        .ok()
+        .and_then(|cases| cases.parse().ok());
     let cases: u64 = cases.unwrap_or(150);
     for seed in 0..cases {
         let made = generate::site(seed, 1 + Random::new(seed).below(8));
@@ -67,7 +69,8 @@ impl Tally {
     }
 
     fn precision(&self) -> f64 {
-        let sum = |part: fn(&(usize, usize)) -> usize| self.listed.values().map(part).sum::<usize>();
+        let sum =
+            |part: fn(&(usize, usize)) -> usize| self.listed.values().map(part).sum::<usize>();
         sum(|one| one.1) as f64 / sum(|one| one.0).max(1) as f64
     }
 }
@@ -108,9 +111,11 @@ fn leaves(compiled: &Compiled<'_>) -> Leaves {
         let Value::Map(resource) = resource else {
             panic!("a resource is a map");
         };
-        let (Some(Value::Text(kind)), Some(Value::Text(title)), Some(attributes)) =
-            (resource.get("type"), resource.get("title"), resource.get("parameters"))
-        else {
+        let (Some(Value::Text(kind)), Some(Value::Text(title)), Some(attributes)) = (
+            resource.get("type"),
+            resource.get("title"),
+            resource.get("parameters"),
+        ) else {
             panic!("a resource has a type, a title and attributes");
         };
         let mut pending = vec![(vec![Segment::Key(format!("{kind}[{title}]"))], attributes)];
@@ -119,7 +124,8 @@ fn leaves(compiled: &Compiled<'_>) -> Leaves {
             match value {
                 Value::Map(map) if !map.is_empty() => {
                     let keys = map.iter();
-                    pending.extend(keys.map(|(key, value)| (inside(Segment::Key(key.into())), value)));
+                    pending
+                        .extend(keys.map(|(key, value)| (inside(Segment::Key(key.into())), value)));
                 }
                 Value::List(list) if !list.as_slice().is_empty() => {
                     let elements = list.as_slice().iter().enumerate();
@@ -144,7 +150,10 @@ fn check(made: &generate::Site, tally: &mut Tally) {
             .keys()
             .map(|path| {
                 let explanation = original.explain(&Path(path.clone()));
-                (path, explanation.unwrap_or_else(|_| panic!("{path:?} cannot be explained")))
+                (
+                    path,
+                    explanation.unwrap_or_else(|_| panic!("{path:?} cannot be explained")),
+                )
             })
             .collect();
         for (path, explanation) in &explained {
@@ -159,8 +168,13 @@ fn check(made: &generate::Site, tally: &mut Tally) {
                 .collect();
             let mut impacted: BTreeSet<Vec<Segment>> = BTreeSet::new();
             original.impact(*span, &mut |path| drop(impacted.insert(path.to_vec())));
-            let announced: BTreeSet<Vec<Segment>> = listing.keys().map(|path| (*path).clone()).collect();
-            assert_eq!(announced, impacted, "explain and impact differ about {}", texts[number]);
+            let announced: BTreeSet<Vec<Segment>> =
+                listing.keys().map(|path| (*path).clone()).collect();
+            assert_eq!(
+                announced, impacted,
+                "explain and impact differ about {}",
+                texts[number]
+            );
             let mut changed: BTreeSet<&Vec<Segment>> = BTreeSet::new();
             let mut survived = false;
             for other in others(number, &texts) {
@@ -191,6 +205,20 @@ fn check(made: &generate::Site, tally: &mut Tally) {
                         let sum = tally.listed.entry(role.word()).or_default();
                         sum.0 += 1;
                         sum.1 += usize::from(changed.contains(path));
+                        if !changed.contains(path) && std::env::var_os("HENCE_LOOK").is_some() {
+                            let place = site.unit().sources.location(span.start);
+                            let line = made
+                                .manifest
+                                .lines()
+                                .nth(place.line as usize - 1)
+                                .unwrap_or("");
+                            println!(
+                                "LOOK {} {path:?} {} in {}",
+                                role.word(),
+                                texts[number],
+                                line.trim()
+                            );
+                        }
                     }
                 }
             }
@@ -200,7 +228,10 @@ fn check(made: &generate::Site, tally: &mut Tally) {
 
 fn role(explanation: &Explanation, span: Span) -> Option<Role> {
     let depends = explanation.depends.iter();
-    depends.filter(|one| one.span == span).map(|one| one.role).next()
+    depends
+        .filter(|one| one.span == span)
+        .map(|one| one.role)
+        .next()
 }
 
 /// A value that was only copied is the literal in its place.
@@ -235,21 +266,27 @@ fn others(number: usize, texts: &[String]) -> Vec<String> {
         "default" => Vec::new(),
         number if number.parse::<i64>().is_ok() => {
             let number: i64 = number.parse().expect("it was tried");
-            [number + 1, number - 1, 0, 7, 100].map(|other| other.to_string()).to_vec()
+            [number + 1, number - 1, 0, 7, 100]
+                .map(|other| other.to_string())
+                .to_vec()
         }
         quoted if quoted.starts_with('\'') || quoted.starts_with('"') => {
             let quote = &quoted[..1];
-            let alike = texts.iter().filter(|other| other.starts_with(quote));
-            let mut others: Vec<String> = alike.cloned().collect();
-            others.push(format!("{quote}mutated{quote}"));
-            others
+            let words = texts.iter().filter(|other| other.starts_with(['\'', '"']));
+            let words = words.map(|word| word.trim_matches(['\'', '"']));
+            words
+                .chain(["mutated"])
+                .map(|word| format!("{quote}{word}{quote}"))
+                .collect()
         }
         // A piece of a text, or a pattern.
         pattern if pattern.starts_with('/') && pattern.ends_with('/') => {
             vec!["/mutated/".into(), "/^w/".into(), "/./".into()]
         }
         bare if bare.chars().all(char::is_alphanumeric) => {
-            let alike = texts.iter().filter(|other| other.chars().all(char::is_alphanumeric));
+            let alike = texts
+                .iter()
+                .filter(|other| other.chars().all(char::is_alphanumeric));
             alike.cloned().collect()
         }
         _ => vec![" mutated ".into(), " ".into()],
@@ -258,7 +295,7 @@ fn others(number: usize, texts: &[String]) -> Vec<String> {
     others.dedup();
     others.retain(|other| other != text);
     // Enough to find what matters, and no more than can be waited for.
-    others.truncate(14);
+    others.truncate(24);
     others
 }
 
@@ -267,7 +304,10 @@ fn mutated(site: &Site<'_>, made: &generate::Site, span: Span, other: &str) -> O
     let (file, start) = {
         let unit = site.unit();
         let file = unit.sources.file_at(span.start);
-        (unit.sources.name(file).to_owned(), unit.sources.span(file).start)
+        (
+            unit.sources.name(file).to_owned(),
+            unit.sources.span(file).start,
+        )
     };
     let replaced = |text: &str| {
         let (from, to) = ((span.start - start) as usize, (span.end - start) as usize);
@@ -277,5 +317,7 @@ fn mutated(site: &Site<'_>, made: &generate::Site, span: Span, other: &str) -> O
         "facts.json" => (made.manifest.clone(), replaced(&made.facts)),
         _ => (replaced(&made.manifest), made.facts.clone()),
     };
-    compiled(&manifest, &facts, |_, compiled| compiled.is_good().then(|| leaves(compiled)))
+    compiled(&manifest, &facts, |_, compiled| {
+        compiled.is_good().then(|| leaves(compiled))
+    })
 }

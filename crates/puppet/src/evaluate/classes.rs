@@ -294,6 +294,7 @@ impl<'t> Evaluator<'t> {
             span: Some(span),
             shown,
             control: self.control,
+            passed: self.trace.passed().len() as u32,
             attributes,
             lost: Vec::new(),
             form: Form::Regular,

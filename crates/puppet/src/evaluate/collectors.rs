@@ -11,7 +11,7 @@ use crate::compare;
 use crate::resource::{Attribute, Said, capitalised};
 use crate::scope::ScopeId;
 use crate::syntax::{self, Expression, Kind, Query};
-use crate::trace::{ControlId, Origin, ResourceId};
+use crate::trace::{ControlId, ResourceId};
 use crate::types::Type;
 use crate::value::{Datum, Value};
 
@@ -49,8 +49,8 @@ enum CollectorKind {
         /// Resources of other nodes, which there are none of.
         exported: bool,
     },
-    /// `realize(File['a'])`: what is still to be found.
-    Fixed(Vec<(EcoString, EcoString, Origin)>),
+    /// `realize(File['a'])`: what is still to be found, and all that was named.
+    Fixed(Vec<(EcoString, EcoString)>, Vec<Value>),
 }
 
 /// A query whose values are known.
@@ -133,14 +133,14 @@ impl<'t> Evaluator<'t> {
                 _ => None,
             };
             match named {
-                Some((name, title)) => wanted.push((name, title, reference.origin)),
+                Some(named) => wanted.push(named),
                 None => {
                     let message = "only references to resources can be realised";
                     return fail(COLLECTOR, message, span);
                 }
             }
         }
-        self.add_collector(CollectorKind::Fixed(wanted), span);
+        self.add_collector(CollectorKind::Fixed(wanted, references.to_vec()), span);
         Ok(())
     }
 
@@ -191,6 +191,14 @@ impl<'t> Evaluator<'t> {
             }
         }
         Some(parts)
+    }
+
+    /// The references that `realize` was given.
+    pub(crate) fn realised_by(&self, collector: &Collector) -> Vec<Value> {
+        match &collector.kind {
+            CollectorKind::Fixed(_, named) => named.clone(),
+            CollectorKind::Query { .. } => Vec::new(),
+        }
     }
 
     pub(super) fn collector_at(&mut self, id: CollectorId) -> &mut Collector {
@@ -283,7 +291,8 @@ impl<'t> Evaluator<'t> {
                 };
                 candidates.iter().filter(fits).copied().collect()
             }
-            CollectorKind::Fixed(wanted) => {
+            CollectorKind::Fixed(wanted, named) => {
+                let named = named.clone();
                 let mut found = Vec::new();
                 let mut missing = Vec::new();
                 for one in wanted {
@@ -292,7 +301,7 @@ impl<'t> Evaluator<'t> {
                         None => missing.push(one.clone()),
                     }
                 }
-                self.collectors[number].kind = CollectorKind::Fixed(missing);
+                self.collectors[number].kind = CollectorKind::Fixed(missing, named);
                 found
             }
         }
@@ -410,8 +419,8 @@ impl<'t> Evaluator<'t> {
     /// Whether everything that was to be realised exists.
     pub(crate) fn check_collectors(&self) -> Outcome<()> {
         for collector in &self.collectors {
-            if let CollectorKind::Fixed(missing) = &collector.kind
-                && let Some((type_name, title, _)) = missing.first()
+            if let CollectorKind::Fixed(missing, _) = &collector.kind
+                && let Some((type_name, title)) = missing.first()
             {
                 let reference = format!("{}[{title}]", capitalised(type_name));
                 let message = format!("there is no resource {reference} to realise");

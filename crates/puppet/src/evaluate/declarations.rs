@@ -332,6 +332,7 @@ impl<'t> Evaluator<'t> {
             span: Some(span),
             shown: true,
             control: self.control,
+            passed: self.trace.passed().len() as u32,
             attributes: Vec::with_capacity(attributes.len() + 2),
             lost: Vec::new(),
             form,

@@ -50,7 +50,12 @@ impl<'t> Evaluator<'t> {
             | Operator::GreaterOrEqual => ordered(operator, &left.datum, &right.datum, at.span)?,
             Operator::Match => Datum::Bool(self.matches(at, &left, &right, operands)?),
             Operator::NoMatch => Datum::Bool(!self.matches(at, &left, &right, operands)?),
-            Operator::In => Datum::Bool(self.is_in(at, &left, &right)),
+            Operator::In => {
+                let found = self.is_in(at, &left, &right);
+                let looked_at = self.member(at, &left, &right).unwrap_or(right);
+                let origin = self.trace.operation(at, [left, looked_at]);
+                return Ok(Value::new(found, origin));
+            }
             _ => return self.calculate(at, operator, left, right, operands),
         };
         let origin = self.trace.operation(at, [left, right]);
@@ -251,6 +256,23 @@ impl<'t> Evaluator<'t> {
         let groups = groups.into_iter().map(value).collect();
         self.frames.push(Frame::Match(groups));
         true
+    }
+
+    /// The element of an array that something is; the others do not matter then.
+    fn member(&mut self, at: &'t Expression, needle: &Value, haystack: &Value) -> Option<Value> {
+        let Datum::Array(array) = &haystack.datum else {
+            return None;
+        };
+        let is_it = |element: &&Value| {
+            let one = Array::from(vec![(*element).clone()]);
+            compare::included(&needle.datum, &Datum::Array(one))
+        };
+        let element = array.iter().find(is_it)?.clone();
+        let nowhere = Value::from(Origin::NOWHERE);
+        let origin = self
+            .trace
+            .element(at, [element.clone(), haystack.clone(), nowhere]);
+        Some(Value { origin, ..element })
     }
 
     fn is_in(&mut self, at: &'t Expression, needle: &Value, haystack: &Value) -> bool {

@@ -3,7 +3,7 @@
 use super::{ARGUMENT, Function, Takes};
 use crate::evaluate::{Evaluator, Invocation, Outcome, Stop, fail, pairs};
 use crate::syntax::Lambda;
-use crate::trace::{Cause, Code, Origin};
+use crate::trace::{Cause, Code, Node, Origin};
 use crate::types::Type;
 use crate::value::{Array, Datum, Hash, Value};
 
@@ -180,6 +180,8 @@ pub(super) struct Elements {
     pub(super) values: Vec<Value>,
     /// Where the whole comes from.
     pub(super) origin: Origin,
+    /// Where an index comes from.
+    index: Origin,
     is_hash: bool,
 }
 
@@ -234,9 +236,11 @@ impl Elements {
             }
         };
         let is_hash = matches!(all.datum, Datum::Hash(_));
+        let index = evaluator.trace.add(Node::Structure(origin));
         Ok(Elements {
             values,
             origin,
+            index,
             is_hash,
         })
     }
@@ -253,7 +257,7 @@ impl Elements {
         let two = lambda.parameters.len() >= 2;
         match (&value.datum, two) {
             (Datum::Array(pair), true) if self.is_hash => pair.as_slice().to_vec(),
-            (_, true) => vec![Value::new(number as i64, self.origin), value],
+            (_, true) => vec![Value::new(number as i64, self.index), value],
             _ => vec![value],
         }
     }

@@ -191,7 +191,7 @@ fn joined(directory: &str, path: &str) -> String {
         true => path.to_owned(),
         false => format!("{directory}/{path}"),
     };
-    let absolute = whole.starts_with('/') && !(directory.is_empty() && !path.starts_with('/'));
+    let absolute = path.starts_with('/') || directory.starts_with('/');
     let mut parts: Vec<&str> = Vec::new();
     for part in whole.split('/') {
         match part {

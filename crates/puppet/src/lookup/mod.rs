@@ -124,6 +124,14 @@ pub(crate) struct Lookups<'t> {
     files: FxHashMap<u32, &'t Data>,
 }
 
+/// The levels that are asked, and by which hiera.yaml.
+struct Hierarchy<'t, 'm> {
+    configuration: &'t Configuration,
+    levels: &'t [Level],
+    /// The module whose data they are.
+    module: Option<&'m str>,
+}
+
 impl<'t> Evaluator<'t> {
     /// What the data say about a parameter of a class.
     pub(crate) fn automatic(&mut self, key: &str, span: Span) -> Outcome<Option<Value>> {
@@ -319,16 +327,12 @@ impl<'t> Evaluator<'t> {
             }
             return Err(self.asked(query, mistake.clone()));
         }
-        let hierarchy = &configuration.hierarchy;
-        self.in_hierarchy(
-            query,
-            key,
+        let hierarchy = Hierarchy {
             configuration,
-            hierarchy,
-            module,
-            layer,
-            strategy,
-        )
+            levels: &configuration.hierarchy,
+            module: module.filter(|_| layer == Layer::Module),
+        };
+        self.in_hierarchy(query, key, &hierarchy, strategy)
     }
 
     /// The last resort for keys of a module.
@@ -339,21 +343,17 @@ impl<'t> Evaluator<'t> {
         let Some(configuration) = self.configuration(Layer::Module, Some(module)) else {
             return Ok(None);
         };
-        let Some(hierarchy) = &configuration.default_hierarchy else {
+        let Some(levels) = &configuration.default_hierarchy else {
             return Ok(None);
+        };
+        let hierarchy = Hierarchy {
+            configuration,
+            levels,
+            module: Some(module),
         };
         let name = Key::read(options::NAME).expect("it is a key");
         let mut inner = query.inner(query.key);
-        let layer = Layer::Module;
-        let options = self.in_hierarchy(
-            &mut inner,
-            &name,
-            configuration,
-            hierarchy,
-            Some(module),
-            layer,
-            &Strategy::Hash,
-        )?;
+        let options = self.in_hierarchy(&mut inner, &name, &hierarchy, &Strategy::Hash)?;
         let options = match options {
             Some(value) => {
                 query.decided.push(value.origin);
@@ -365,31 +365,19 @@ impl<'t> Evaluator<'t> {
             Some(options) => self.strategy_of(query, key, &options)?,
             None => Strategy::First,
         };
-        let found = self.in_hierarchy(
-            query,
-            key,
-            configuration,
-            hierarchy,
-            Some(module),
-            layer,
-            &strategy,
-        )?;
+        let found = self.in_hierarchy(query, key, &hierarchy, &strategy)?;
         self.dug(query, key, found)
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn in_hierarchy(
         &mut self,
         query: &mut Query<'_>,
         key: &Key,
-        configuration: &'t Configuration,
-        hierarchy: &'t [Level],
-        module: Option<&str>,
-        layer: Layer,
+        hierarchy: &Hierarchy<'t, '_>,
         strategy: &Strategy,
     ) -> Outcome<Option<Value>> {
-        let located = self.located(query, configuration, hierarchy)?;
-        let own = (layer == Layer::Module).then_some(module).flatten();
+        let located = self.located(query, hierarchy.configuration, hierarchy.levels)?;
+        let module = hierarchy.module;
         self.while_asking(query, &key.whole.clone(), |evaluator, query| {
             evaluator.combined(
                 query,
@@ -401,7 +389,7 @@ impl<'t> Evaluator<'t> {
                     }
                     evaluator.combined(query, strategy, &level.files, |evaluator, query, file| {
                         query.decided.extend(file.made_of.iter().copied());
-                        evaluator.in_file(query, key, level.level, file, own)
+                        evaluator.in_file(query, key, level.level, file, module)
                     })
                 },
             )
@@ -415,7 +403,7 @@ impl<'t> Evaluator<'t> {
         key: &Key,
         level: &Level,
         file: &LocatedFile<'t>,
-        own: Option<&str>,
+        module: Option<&str>,
     ) -> Outcome<Option<Value>> {
         let Some(data) = file.data else {
             query.decided.extend(file.absent);
@@ -427,7 +415,7 @@ impl<'t> Evaluator<'t> {
         for warning in &data.warnings {
             self.warn(warning.clone());
         }
-        if let Some(module) = own {
+        if let Some(module) = module {
             self.warn_of_foreign_keys(data, module);
         }
         let Some(value) = data.entries.get_text(&key.root) else {

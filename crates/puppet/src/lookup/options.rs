@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use ecow::EcoString;
 use hence_model::diagnostic::{Code, Diagnostic};
-use hence_model::source::Span;
 use rustc_hash::FxHashMap;
 
 use super::configuration::Layer;
 use super::key::Key;
 use super::merge::Strategy;
 use super::{Query, Reach};
-use crate::evaluate::{Evaluator, Outcome, failed};
+use crate::evaluate::{Evaluator, Outcome, Stop, failed};
 use crate::pattern::Pattern;
 use crate::trace::{Making, Origin};
 use crate::value::{Datum, Hash, Value};
@@ -212,17 +211,10 @@ impl<'t> Evaluator<'t> {
                 let origin = self.trace.made(Making::Conversion, operands);
                 Ok(Value { origin, ..made })
             }
-            Err(stop) => Err(stop.also(query.span, "asked for here")),
-        }
-    }
-}
-
-impl crate::evaluate::Stop {
-    /// The same, with a further place.
-    fn also(self: Box<Self>, span: Span, words: &str) -> Box<Self> {
-        match *self {
-            crate::evaluate::Stop::Failed(trouble) => failed(trouble.label(span, words)),
-            other => Box::new(other),
+            Err(stop) => Err(match *stop {
+                Stop::Failed(trouble) => failed(trouble.label(query.span, "asked for here")),
+                other => Box::new(other),
+            }),
         }
     }
 }

@@ -11,7 +11,9 @@ pub struct Memory(BTreeMap<String, String>);
 impl Memory {
     /// These files, and no others.
     pub fn of(files: &[(&str, &str)]) -> Self {
-        let owned = files.iter().map(|(name, text)| (name.to_string(), text.to_string()));
+        let owned = files
+            .iter()
+            .map(|(name, text)| (name.to_string(), text.to_string()));
         Self(owned.collect())
     }
 }
