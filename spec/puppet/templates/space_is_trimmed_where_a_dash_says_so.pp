@@ -5,4 +5,4 @@ notify { 'd': message => inline_epp("a <%= 1 %> \n b") }
 notify { 'e': message => inline_epp("a\n\t <%# comment -%>  \nb") }
 notify { 'f': message => inline_epp("x <%# comment %> y") }
 notify { 'g': message => inline_epp("<%% literal %%> <%= 'x' %>") }
-notify { 'h': message => inline_epp("a <%- 1 -%> b") }
+notify { 'h': message => inline_epp("a <%- \$y = 1 -%> b") }
