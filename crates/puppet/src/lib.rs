@@ -21,7 +21,7 @@ pub mod functions;
 pub mod generate;
 pub mod lexer;
 mod literals;
-mod lookup;
+pub mod lookup;
 pub mod number;
 pub mod parser;
 pub mod pattern;

@@ -13,7 +13,7 @@ use crate::evaluate::{Evaluator, Side};
 use crate::resource::Said;
 use crate::scope::ScopeId;
 use crate::syntax::{DefinitionKind, Form, Kind, NodeMatchKind, Operator};
-use crate::trace::{Cause, Code, ControlId, DefinitionId, Node, Origin, ResourceId, Source};
+use crate::trace::{Cause, Code, ControlId, DefinitionId, How, Node, Origin, ResourceId, Source};
 use crate::types::Type;
 use crate::value::{Datum, Value};
 
@@ -182,6 +182,11 @@ impl<'e, 't> Reasons<'e, 't> {
             Task::Definition(id, extent) => {
                 let definition = self.evaluator.trace.definition(id);
                 let (value, control) = (definition.value.clone(), definition.control);
+                if let How::Default(parameter) = definition.how {
+                    for origin in self.evaluator.trace.missed(parameter.span).to_vec() {
+                        self.push(Task::Origin(origin, Extent::Whole), Role::Absence);
+                    }
+                }
                 self.part(&value, extent, role);
                 self.conditions.push(Task::Control(control));
             }
@@ -267,6 +272,34 @@ impl<'e, 't> Reasons<'e, 't> {
                 self.push(Task::Origin(value, extent), role);
                 let operands = self.evaluator.trace.operands(operands).to_vec();
                 let role = condition_of(role);
+                operands
+                    .iter()
+                    .for_each(|operand| self.value(operand, role));
+            }
+            Node::Found {
+                value,
+                key,
+                decided,
+            } => {
+                self.push(Task::Origin(value, extent), role);
+                let role = condition_of(role);
+                self.push(Task::Origin(key, Extent::Whole), role);
+                for origin in self.evaluator.trace.decided(decided).to_vec() {
+                    self.push(Task::Origin(origin, Extent::Whole), role);
+                }
+            }
+            Node::Lacking { start } => {
+                for key in self.evaluator.keys_of_data(start) {
+                    self.push(Task::Origin(key, Extent::Whole), Role::Absence);
+                }
+            }
+            Node::Made { operands, .. } => {
+                let operands = self.evaluator.trace.operands(operands).to_vec();
+                let role = if role == Role::Value {
+                    Role::Operand
+                } else {
+                    role
+                };
                 operands
                     .iter()
                     .for_each(|operand| self.value(operand, role));
