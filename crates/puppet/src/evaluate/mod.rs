@@ -37,7 +37,7 @@ pub use classes::{Known, NO_NODE};
 pub(crate) use collectors::Collector;
 pub(crate) use declarations::{TAG, VIRTUAL_CLASS, flatten};
 pub(crate) use operators::merged;
-pub(crate) use relationships::{Relationship, Side};
+pub(crate) use relationships::{Relationship, Side, read_reference};
 
 use crate::compile::{Node, Options};
 use crate::resource::Resource;
