@@ -18,7 +18,7 @@ use crate::literals::Literals;
 use crate::reasons::{Absences, Reasons};
 use crate::resource::{Attribute, Resource, ResourceKind, Said};
 use crate::syntax::{self, Kind};
-use crate::trace::{Cause, ControlId, How, Node, Origin, ResourceId, Source};
+use crate::trace::{Cause, ControlId, How, Making, Node, Origin, ResourceId, Source};
 use crate::value::{Datum, Value};
 
 /// So deep is an expression told.
@@ -386,7 +386,11 @@ impl<'t> Teller<'_, 't> {
                 Source::Node(Node::Variable { definition, .. }) => {
                     origin = self.evaluator.trace.definition(*definition).value.origin;
                 }
-                Source::Node(Node::Outcome { value, .. } | Node::Chosen { value, .. }) => {
+                Source::Node(
+                    Node::Outcome { value, .. }
+                    | Node::Chosen { value, .. }
+                    | Node::Found { value, .. },
+                ) => {
                     origin = *value;
                 }
                 Source::Node(Node::Element { operands, .. }) => {
@@ -402,6 +406,12 @@ impl<'t> Teller<'_, 't> {
                 _ => return None,
             }
         }
+    }
+
+    /// Where the first of the values stands that something was made from.
+    fn made_at(&self, operands: &[Value]) -> Option<Span> {
+        let at = operands.first()?.origin.offset()?;
+        Some(self.span_at(at).unwrap_or(Span::at(at)))
     }
 
     fn span_at(&self, at: u32) -> Option<Span> {
@@ -431,7 +441,11 @@ impl<'t> Teller<'_, 't> {
                 Source::Node(Node::Variable { definition, .. }) => {
                     origin = self.evaluator.trace.definition(*definition).value.origin;
                 }
-                Source::Node(Node::Outcome { value, .. } | Node::Chosen { value, .. }) => {
+                Source::Node(
+                    Node::Outcome { value, .. }
+                    | Node::Chosen { value, .. }
+                    | Node::Found { value, .. },
+                ) => {
                     origin = *value;
                 }
                 Source::Node(Node::Element { operands, .. }) => {
@@ -460,12 +474,29 @@ impl<'t> Teller<'_, 't> {
                         operands: operands.collect(),
                     };
                 }
+                Source::Node(Node::Made { by, operands }) => {
+                    let operands = self.evaluator.trace.operands(*operands);
+                    let span = self.made_at(operands).unwrap_or(around);
+                    if depth >= DEEPEST {
+                        return leaf(span);
+                    }
+                    let operands = operands.iter();
+                    let operands =
+                        operands.map(|operand| self.expression(operand, span, depth + 1));
+                    return Expression {
+                        operator: Some(making(*by)),
+                        value: shown(),
+                        span,
+                        operands: operands.collect(),
+                    };
+                }
                 Source::Node(
                     Node::Outside(_)
                     | Node::Unknown { .. }
                     | Node::Structure(_)
                     | Node::Present(_)
-                    | Node::Absent { .. },
+                    | Node::Absent { .. }
+                    | Node::Lacking { .. },
                 ) => {
                     return leaf(around);
                 }
@@ -544,6 +575,24 @@ impl<'t> Teller<'_, 't> {
                     control.push(*under);
                     origin = *value;
                 }
+                Source::Node(Node::Found { value, key, .. }) => {
+                    if let Some(span) = key.offset().and_then(|at| self.span_at(at)) {
+                        steps.push(told("looked up in data".into(), span, ""));
+                    }
+                    origin = *value;
+                }
+                Source::Node(Node::Made { by, operands }) => {
+                    let operands = self.evaluator.trace.operands(*operands);
+                    if let Some(span) = self.made_at(operands) {
+                        steps.push(Step {
+                            kind: StepKind::Operation(making(*by)),
+                            span,
+                            path: String::new(),
+                            control: false,
+                        });
+                    }
+                    return;
+                }
                 Source::Node(Node::Chosen { value, at, .. }) => {
                     let words = format!("handed on by `{}`", operator(at));
                     steps.push(told(words.into(), at.span, ""));
@@ -576,7 +625,11 @@ impl<'t> Teller<'_, 't> {
                     return;
                 }
                 Source::Node(
-                    Node::Outside(_) | Node::Structure(_) | Node::Present(_) | Node::Absent { .. },
+                    Node::Outside(_)
+                    | Node::Structure(_)
+                    | Node::Present(_)
+                    | Node::Absent { .. }
+                    | Node::Lacking { .. },
                 ) => return,
             }
         }
@@ -817,6 +870,15 @@ fn operator(at: &syntax::Expression) -> Cow<'static, str> {
     }
 }
 
+/// What was done with data, in a word.
+fn making(by: Making) -> Cow<'static, str> {
+    match by {
+        Making::Merge => "merge".into(),
+        Making::Interpolation => "%{…}".into(),
+        Making::Conversion => "convert_to".into(),
+    }
+}
+
 /// The condition of a conditional.
 fn condition(at: &syntax::Expression) -> Span {
     match &at.kind {
@@ -858,14 +920,23 @@ impl<'t> Evaluator<'t> {
                 Source::Node(Node::Variable { definition, .. }) => {
                     origin = self.trace.definition(*definition).value.origin;
                 }
-                Source::Node(Node::Outcome { value, .. } | Node::Chosen { value, .. }) => {
+                Source::Node(
+                    Node::Outcome { value, .. }
+                    | Node::Chosen { value, .. }
+                    | Node::Found { value, .. },
+                ) => {
                     origin = *value;
                 }
                 Source::Node(Node::Operation { at, .. }) => {
                     return Some((at.span, "this comes to `undef`".to_owned()));
                 }
                 Source::Node(
-                    Node::Outside(_) | Node::Structure(_) | Node::Present(_) | Node::Absent { .. },
+                    Node::Outside(_)
+                    | Node::Structure(_)
+                    | Node::Present(_)
+                    | Node::Absent { .. }
+                    | Node::Lacking { .. }
+                    | Node::Made { .. },
                 ) => {
                     return None;
                 }

@@ -2,7 +2,8 @@
 
 use hence_model::diagnostic::Diagnostic;
 use hence_model::facts::{self, Fact};
-use hence_model::source::{Files, Span};
+use hence_model::source::{FileId, Files, Span};
+use hence_model::unit::Unit;
 use hence_model::value::Event;
 
 use crate::site::Site;
@@ -13,9 +14,14 @@ use crate::value::{Array, Datum, Hash, Value};
 pub fn read(site: &Site<'_>, files: &dyn Files, name: &str) -> Result<Hash, Box<Diagnostic>> {
     let mut unit = site.unit();
     let file = unit.load(files, name)?;
+    values(&mut unit, file)
+}
+
+/// Reads a JSON object.
+pub(crate) fn values(unit: &mut Unit, file: FileId) -> Result<Hash, Box<Diagnostic>> {
     let mut open: Vec<Open> = Vec::new();
     let mut whole = Hash::default();
-    facts::read(&mut unit, file, &mut |unit, fact| {
+    facts::read(unit, file, &mut |unit, fact| {
         let done = match fact {
             Fact::Scalar(cell, span) => {
                 let datum = match unit.literals.scalar(&unit.sources, cell) {

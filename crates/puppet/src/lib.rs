@@ -12,6 +12,7 @@
 pub mod catalog;
 pub mod compare;
 pub mod compile;
+mod cycles;
 mod effects;
 pub mod escapes;
 pub mod evaluate;
@@ -21,7 +22,7 @@ pub mod functions;
 pub mod generate;
 pub mod lexer;
 mod literals;
-mod lookup;
+pub mod lookup;
 pub mod number;
 pub mod parser;
 pub mod pattern;

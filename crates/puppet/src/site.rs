@@ -11,9 +11,10 @@ use hence_model::diagnostic::Diagnostic;
 use hence_model::source::{FileId, Files, ReadError, Span};
 use hence_model::unit::{Limits, Unit};
 
+use crate::lookup::{Configuration, Data, Layer};
 use crate::parser;
 use crate::resource_types::{self, ResourceType};
-use crate::syntax::Program;
+use crate::syntax::{Expression, Program};
 
 /// The files of a site, and what directories hold.
 pub trait World: Files + Sync {
@@ -43,6 +44,9 @@ pub struct Site<'w> {
     unit: Mutex<Unit>,
     programs: FrozenMap<String, Box<Option<Loaded>>>,
     resource_types: FrozenMap<String, Box<Option<ResourceType>>>,
+    data: FrozenMap<String, Box<Option<Data>>>,
+    configurations: FrozenMap<String, Box<Option<Configuration>>>,
+    texts: FrozenMap<String, Box<Option<Span>>>,
 }
 
 /// A file that was read and parsed.
@@ -64,6 +68,9 @@ impl<'w> Site<'w> {
             unit: Mutex::new(Unit::with_limits(limits)),
             programs: FrozenMap::new(),
             resource_types: FrozenMap::new(),
+            data: FrozenMap::new(),
+            configurations: FrozenMap::new(),
+            texts: FrozenMap::new(),
         }
     }
 
@@ -151,6 +158,22 @@ impl<'w> Site<'w> {
         let added = self.unit().sources.add("inline template", text);
         let file = added.map_err(|error| Box::new(self.unreadable(&name, error)))?;
         Ok(self.parse(name, file, None, Parse::Template))
+    }
+
+    /// A type that is written in data. None if it is not written well.
+    pub(crate) fn type_in_data(&self, text: &str) -> Option<&Expression> {
+        let name = format!("type in data:{text}");
+        let loaded = match self.programs.get(&name) {
+            Some(known) => known.as_ref()?,
+            None => {
+                let file = self.unit().sources.add("type in data", text).ok()?;
+                self.parse(name, file, None, Parse::Manifest)
+            }
+        };
+        match loaded.program.body.statements.as_slice() {
+            [only] if loaded.mistakes.is_empty() => Some(only),
+            _ => None,
+        }
     }
 
     /// A file, if it is there.
@@ -247,6 +270,69 @@ impl<'w> Site<'w> {
         self.resource_types
             .insert(name.to_owned(), Box::new(kind))
             .as_ref()
+    }
+
+    /// A data file, if it is there.
+    pub(crate) fn data(
+        &self,
+        path: &str,
+        read: impl FnOnce(&mut Unit, FileId) -> Data,
+    ) -> Option<&Data> {
+        if let Some(known) = self.data.get(path) {
+            return known.as_ref();
+        }
+        let mut unit = self.unit();
+        // Somebody else may have read it while we waited.
+        if let Some(known) = self.data.get(path) {
+            return known.as_ref();
+        }
+        let data = match unit.sources.load(self.world, path) {
+            Ok(file) => Some(read(&mut unit, file)),
+            Err(ReadError::Missing) => None,
+            Err(error) => {
+                let trouble = unit.unreadable(path, error);
+                Some(Data::unreadable(Span::at(0), trouble))
+            }
+        };
+        self.data.insert(path.to_owned(), Box::new(data)).as_ref()
+    }
+
+    /// A hiera.yaml, if it is there.
+    pub(crate) fn configuration(&self, path: &str, layer: Layer) -> Option<&Configuration> {
+        if let Some(known) = self.configurations.get(path) {
+            return known.as_ref();
+        }
+        let mut unit = self.unit();
+        if let Some(known) = self.configurations.get(path) {
+            return known.as_ref();
+        }
+        let configuration = match unit.sources.load(self.world, path) {
+            Ok(file) => Some(Configuration::read(&unit, file, layer)),
+            Err(ReadError::Missing) => None,
+            Err(error) => Some(Configuration::wrong(unit.unreadable(path, error))),
+        };
+        let kept = self
+            .configurations
+            .insert(path.to_owned(), Box::new(configuration));
+        kept.as_ref()
+    }
+
+    /// Where the text of a file stands, if there is such a file.
+    pub(crate) fn text(&self, path: &str) -> Result<Option<Span>, Box<Diagnostic>> {
+        if let Some(known) = self.texts.get(path) {
+            return Ok(*known);
+        }
+        let mut unit = self.unit();
+        if let Some(known) = self.texts.get(path) {
+            return Ok(*known);
+        }
+        let span = match unit.sources.load(self.world, path) {
+            Ok(file) => Some(unit.sources.span(file)),
+            Err(ReadError::Missing) => None,
+            Err(error) => return Err(Box::new(unit.unreadable(path, error))),
+        };
+        self.texts.insert(path.to_owned(), Box::new(span));
+        Ok(span)
     }
 
     /// The text at a place.

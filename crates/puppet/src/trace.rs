@@ -5,6 +5,8 @@
 //! the code that was passed by: it is looked into only when somebody asks why.
 
 use ecow::EcoString;
+use hence_model::source::Span;
+use rustc_hash::FxHashMap;
 
 use crate::scope::ScopeId;
 use crate::syntax::{Block, Definition as Defined, Expression, Lambda, Parameter};
@@ -24,6 +26,11 @@ impl Origin {
     pub fn written(at: u32) -> Self {
         debug_assert!(at & NODE == 0, "sources are smaller than 2 GiB");
         Self(at)
+    }
+
+    /// The offset of what is written.
+    pub fn offset(self) -> Option<u32> {
+        (self.0 & NODE == 0 && self != Self::NOWHERE).then_some(self.0)
     }
 }
 
@@ -88,6 +95,27 @@ pub enum Node<'t> {
         /// What it looked at: the value and those before it.
         operands: Operands,
     },
+    /// It is what a key was looked up as in data.
+    Found {
+        /// What was found; the default if nothing was.
+        value: Origin,
+        /// The key that was asked for.
+        key: Origin,
+        /// What else decided: see [`Trace::decided`].
+        decided: Operands,
+    },
+    /// A data file was asked, and did not have the key: any key in it could have been the one.
+    Lacking {
+        /// Where the text of the file begins.
+        start: u32,
+    },
+    /// Data were made into it.
+    Made {
+        /// How.
+        by: Making,
+        /// What it was made from.
+        operands: Operands,
+    },
     /// It was the outcome of code that ran under conditions.
     Outcome {
         /// The value.
@@ -106,6 +134,17 @@ pub enum Node<'t> {
         /// The type of the resource, in lower case.
         type_name: EcoString,
     },
+}
+
+/// How data are made into values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Making {
+    /// Values of several files were merged.
+    Merge,
+    /// `%{…}` in a text was replaced.
+    Interpolation,
+    /// A value was converted to a type, as `convert_to` says.
+    Conversion,
 }
 
 /// What an operation was computed from: see [`Trace::operands`].
@@ -238,6 +277,10 @@ pub struct Trace<'t> {
     definitions: Vec<Definition<'t>>,
     controls: Vec<Control<'t>>,
     passed: Vec<Passed<'t>>,
+    /// What decided what look-ups in data came to.
+    decided: Vec<Origin>,
+    /// By the offset of a parameter of a class: what was asked in vain for it.
+    missed: FxHashMap<u32, Operands>,
 }
 
 impl Default for Trace<'_> {
@@ -250,6 +293,8 @@ impl Default for Trace<'_> {
             definitions: Vec::new(),
             controls: vec![Control { around, cause }],
             passed: Vec::new(),
+            decided: Vec::new(),
+            missed: FxHashMap::default(),
         }
     }
 }
@@ -313,6 +358,56 @@ impl<'t> Trace<'t> {
             at,
             operands,
         })
+    }
+
+    /// Takes note of how data were made into a value.
+    pub fn made<V: Into<Value>>(
+        &mut self,
+        by: Making,
+        operands: impl IntoIterator<Item = V>,
+    ) -> Origin {
+        let operands = self.keep(operands);
+        self.add(Node::Made { by, operands })
+    }
+
+    /// Takes note of what a look-up in data came to, and what decided that.
+    pub fn found(
+        &mut self,
+        value: Origin,
+        key: Origin,
+        decided: impl IntoIterator<Item = Origin>,
+    ) -> Origin {
+        let decided = self.keep_decided(decided);
+        self.add(Node::Found {
+            value,
+            key,
+            decided,
+        })
+    }
+
+    /// Takes note of what was asked in vain for a parameter of a class.
+    pub fn miss(&mut self, parameter: Span, decided: impl IntoIterator<Item = Origin>) {
+        let decided = self.keep_decided(decided);
+        self.missed.insert(parameter.start, decided);
+    }
+
+    /// What was asked in vain for a parameter of a class that got its default.
+    pub fn missed(&self, parameter: Span) -> &[Origin] {
+        let missed = self.missed.get(&parameter.start);
+        missed.map_or(&[], |decided| self.decided(*decided))
+    }
+
+    /// What decided what a look-up in data came to: the options of the key, what the paths of data files were
+    /// made from, and which files were asked and did not have the key.
+    pub fn decided(&self, decided: Operands) -> &[Origin] {
+        &self.decided[decided.start as usize..][..decided.len as usize]
+    }
+
+    fn keep_decided(&mut self, decided: impl IntoIterator<Item = Origin>) -> Operands {
+        let start = self.decided.len() as u32;
+        self.decided.extend(decided);
+        let len = self.decided.len() as u32 - start;
+        Operands { start, len }
     }
 
     /// Takes note that a value is an element of another.

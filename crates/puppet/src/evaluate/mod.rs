@@ -37,7 +37,7 @@ pub use classes::{Known, NO_NODE};
 pub(crate) use collectors::Collector;
 pub(crate) use declarations::{TAG, VIRTUAL_CLASS, flatten};
 pub(crate) use operators::merged;
-pub(crate) use relationships::{Relationship, Side};
+pub(crate) use relationships::{Relationship, Side, read_reference};
 
 use crate::compile::{Node, Options};
 use crate::resource::Resource;
@@ -133,6 +133,8 @@ pub struct Evaluator<'t> {
     virtual_defined: Vec<ResourceId>,
     /// What a template has rendered so far.
     pub(crate) rendered: Vec<Vec<Value>>,
+    /// What was found out about data.
+    pub(crate) lookups: crate::lookup::Lookups<'t>,
     /// Warnings so far.
     pub warnings: Vec<Diagnostic>,
     /// More of what is wrong, besides the first.
@@ -180,6 +182,7 @@ impl<'t> Evaluator<'t> {
             evaluated: 0,
             virtual_defined: Vec::new(),
             rendered: Vec::new(),
+            lookups: Default::default(),
             warnings: Vec::new(),
             further: Vec::new(),
             log: Vec::new(),
@@ -429,6 +432,7 @@ impl<'t> Evaluator<'t> {
 
     /// A step of a template.
     fn render(&mut self, value: Value) {
+        let value = self.outcome(value);
         if let Some(rendered) = self.rendered.last_mut() {
             rendered.push(value);
         }

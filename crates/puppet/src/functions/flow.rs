@@ -10,8 +10,6 @@ use crate::value::{Datum, Value};
 pub const FAILED: Code = Code::new("puppet.fail");
 /// `next`, `return` or `break` where nothing can be left.
 pub const MISPLACED: Code = Code::new("puppet.misplaced");
-/// `warning()` was called.
-pub const WARNING: Code = Code::new("puppet.warning");
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {

@@ -4,6 +4,8 @@
 //! iterate     each, map, filter …
 //! group       group_by, partition, index, step, tree_each
 //! flow        next, return, break, fail, and messages
+//! data        lookup, and the older hiera functions
+//! templates   epp, file, and what is not run: ERB, programs
 //! words       texts: letters, lengths, parts
 //! patterns    split, regsubst, match, versioncmp
 //! format      sprintf
@@ -28,6 +30,7 @@ mod arguments;
 mod arrays;
 mod check;
 mod convert;
+mod data;
 mod declare;
 mod digest;
 mod find;
@@ -41,7 +44,8 @@ mod numbers;
 mod paths;
 mod patterns;
 mod refused;
-mod ruby;
+pub(crate) mod ruby;
+mod templates;
 mod times;
 mod words;
 
@@ -143,6 +147,8 @@ pub const TOPICS: &[Topic] = &[
     topic("Iteration", iterate::FUNCTIONS),
     topic("Groups, steps and trees", group::FUNCTIONS),
     topic("Leaving, failing, telling", flow::FUNCTIONS),
+    topic("Data", data::FUNCTIONS),
+    topic("Templates and files", templates::FUNCTIONS),
     topic("Texts", words::FUNCTIONS),
     topic("Regular expressions and versions", patterns::FUNCTIONS),
     topic("Formats", format::FUNCTIONS),

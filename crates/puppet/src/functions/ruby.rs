@@ -9,7 +9,7 @@ use super::arguments::{LONGEST_TEXT, MOST_ELEMENTS};
 use crate::value::{Datum, Value};
 
 /// What `to_s` makes of a value.
-pub(super) fn text(datum: &Datum) -> EcoString {
+pub(crate) fn text(datum: &Datum) -> EcoString {
     match datum {
         Datum::Text(text) => text.clone(),
         Datum::Array(_) | Datum::Hash(_) => inspect(datum),
@@ -88,7 +88,7 @@ fn write_quoted(out: &mut EcoString, text: &str) {
 }
 
 /// How two values compare, if they do: numbers by size, texts by their bytes, arrays element by element.
-pub(super) fn compare(one: &Datum, another: &Datum) -> Option<Ordering> {
+pub(crate) fn compare(one: &Datum, another: &Datum) -> Option<Ordering> {
     use Datum::{Float, Integer, Text};
     match (one, another) {
         (Text(one), Text(another)) => Some(one.as_bytes().cmp(another.as_bytes())),

@@ -1,0 +1,518 @@
+//! Data for manifests: what a key means for a node (Hiera 5).
+//!
+//! configuration  hiera.yaml: which levels there are
+//! locate         the files of a level, for this node
+//! data           a data file, read once for all nodes
+//! yaml, scalar   YAML as Ruby reads it, with places
+//! key            `a.b.0`
+//! interpolate    `%{…}` in paths and values
+//! merge          several values for one key
+//! options        `lookup_options`: how a key is merged and converted
+//!
+//! Three layers are asked in turn: the hiera.yaml of the site, that of the environment, and that of the module that a
+//! key is named after; if none has a value, the `default_hierarchy` of the module is.
+
+mod configuration;
+mod data;
+mod interpolate;
+mod key;
+mod locate;
+mod merge;
+mod options;
+mod scalar;
+mod yaml;
+
+use std::sync::Arc;
+
+use ecow::EcoString;
+use hence_model::diagnostic::{Code, Diagnostic, Severity};
+use hence_model::source::Span;
+use rustc_hash::FxHashMap;
+
+pub use configuration::{BACKEND, Configuration, HIERA, Layer};
+pub use data::Data;
+pub use interpolate::INTERPOLATION;
+pub use merge::{MERGE, Strategy};
+pub use options::OPTIONS;
+pub use yaml::{DATA, DUPLICATE_KEY};
+
+use configuration::{Backend, Level};
+use interpolate::Place;
+use key::{Key, NoWay};
+use locate::{Located, LocatedFile};
+use options::Options;
+
+use crate::evaluate::{Evaluator, Outcome, Stop, failed};
+use crate::trace::{DefinitionId, Node, Origin};
+use crate::value::{Datum, Hash, Value};
+
+/// A key whose value needs the key itself.
+pub const RECURSIVE: Code = Code::new("puppet.recursive-lookup");
+/// A key that makes no sense, or leads nowhere.
+pub const KEY: Code = Code::new("puppet.lookup-key");
+/// Data of a module with a key that is not its own.
+pub const FOREIGN_KEY: Code = Code::new("puppet.foreign-key");
+
+/// A question to the data, and what came of it so far.
+pub(crate) struct Query<'q> {
+    /// Who asks.
+    pub(crate) span: Span,
+    /// Where the key comes from.
+    pub(crate) key: Origin,
+    /// Values that count more than all data.
+    pub(crate) overrides: &'q Hash,
+    /// Values that count less than all data.
+    pub(crate) defaults: &'q Hash,
+    /// How far it goes.
+    pub(crate) reach: Reach,
+    /// What decided the answer.
+    pub(crate) decided: Vec<Origin>,
+    /// The keys that are being looked up.
+    asking: Vec<EcoString>,
+    /// The variables that were used.
+    used: Vec<(EcoString, Option<DefinitionId>)>,
+}
+
+/// Which layers are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// All.
+    All,
+    /// That of the site only.
+    Global,
+}
+
+impl<'q> Query<'q> {
+    pub(crate) fn new(span: Span, key: Origin, overrides: &'q Hash, defaults: &'q Hash) -> Self {
+        Self {
+            span,
+            key,
+            overrides,
+            defaults,
+            reach: Reach::All,
+            decided: Vec::new(),
+            asking: Vec::new(),
+            used: Vec::new(),
+        }
+    }
+
+    /// A question that the answer to this one needs.
+    fn inner(&self, key: Origin) -> Query<'q> {
+        Query {
+            span: self.span,
+            key,
+            overrides: self.overrides,
+            defaults: self.defaults,
+            reach: self.reach,
+            decided: Vec::new(),
+            asking: self.asking.clone(),
+            used: Vec::new(),
+        }
+    }
+}
+
+/// What was found out about data for a node.
+#[derive(Default)]
+pub(crate) struct Lookups<'t> {
+    /// The files of each hierarchy, by its address.
+    located: FxHashMap<usize, Arc<Located<'t>>>,
+    /// The `lookup_options` for keys of a module, or of none.
+    options: FxHashMap<(Option<EcoString>, bool), Arc<Options>>,
+    /// The nodes of the trace for files that lack a key, by the files' addresses.
+    lacking: FxHashMap<usize, Origin>,
+    /// The files that lack a key, by where they begin.
+    files: FxHashMap<u32, &'t Data>,
+}
+
+/// The levels that are asked, and by which hiera.yaml.
+struct Hierarchy<'t, 'm> {
+    configuration: &'t Configuration,
+    levels: &'t [Level],
+    /// The module whose data they are.
+    module: Option<&'m str>,
+}
+
+impl<'t> Evaluator<'t> {
+    /// What the data say about a parameter of a class.
+    pub(crate) fn automatic(&mut self, key: &str, span: Span) -> Outcome<Option<Value>> {
+        let nothing = Hash::default();
+        let at = Origin::written(span.start);
+        let mut query = Query::new(span, at, &nothing, &nothing);
+        let found = self.look_up(&mut query, key, None)?;
+        let decided = query.decided;
+        match found {
+            None => {
+                self.trace.miss(span, decided);
+                Ok(None)
+            }
+            Some(value) => {
+                let origin = self.trace.found(value.origin, at, decided);
+                Ok(Some(Value { origin, ..value }))
+            }
+        }
+    }
+
+    /// Looks up a key in all layers. What decided the answer is in the query.
+    pub(crate) fn look_up(
+        &mut self,
+        query: &mut Query<'_>,
+        key: &str,
+        merge: Option<&Strategy>,
+    ) -> Outcome<Option<Value>> {
+        if key == options::NAME || key.starts_with("lookup_options.") {
+            return Ok(None);
+        }
+        let Some(key) = Key::read(key) else {
+            let message = format!("`{key}` is no key: quotes and dots must part it into names");
+            let trouble = Diagnostic::error(KEY, message);
+            return Err(failed(query.blame(trouble, query.key)));
+        };
+        let options = self.lookup_options(query, &key)?;
+        let strategy = match (merge, &options) {
+            (Some(strategy), _) => strategy.clone(),
+            (None, Some(options)) => self.strategy_of(query, &key, options)?,
+            (None, None) => Strategy::First,
+        };
+        let found = self.in_layers(query, &key, &strategy)?;
+        let found = match found {
+            Some(value) => Some(value),
+            None if query.reach == Reach::Global => None,
+            None => self.in_default_hierarchy(query, &key)?,
+        };
+        let Some(value) = found else {
+            return Ok(None);
+        };
+        match options {
+            Some(options) => self.converted(query, &key, value, &options).map(Some),
+            None => Ok(Some(value)),
+        }
+    }
+
+    /// The value of a key in the three layers.
+    fn in_layers(
+        &mut self,
+        query: &mut Query<'_>,
+        key: &Key,
+        strategy: &Strategy,
+    ) -> Outcome<Option<Value>> {
+        let layers: &[Layer] = match query.reach {
+            Reach::All => &[Layer::Global, Layer::Environment, Layer::Module],
+            Reach::Global => &[Layer::Global],
+        };
+        let found = match query.reach {
+            Reach::All => self.combined(query, strategy, layers, |evaluator, query, layer| {
+                evaluator.in_layer(query, key, *layer, key.module(), strategy)
+            })?,
+            Reach::Global => self.in_layer(query, key, Layer::Global, None, strategy)?,
+        };
+        self.dug(query, key, found)
+    }
+
+    /// The way into a value that a key with dots names.
+    fn dug(
+        &mut self,
+        query: &Query<'_>,
+        key: &Key,
+        value: Option<Value>,
+    ) -> Outcome<Option<Value>> {
+        let Some(value) = value else {
+            return Ok(None);
+        };
+        match key.dig(&value) {
+            Ok(found) => Ok(Some(found.clone())),
+            Err(NoWay::Absent) => Ok(None),
+            Err(NoWay::Unfit(segment)) => {
+                let message = format!(
+                    "`{}`: what is found before `{segment}` has no such element",
+                    key.whole
+                );
+                let trouble = Diagnostic::error(KEY, message);
+                Err(failed(query.blame(trouble, value.origin)))
+            }
+        }
+    }
+
+    /// What some places have for a key, merged. One place may be enough.
+    fn combined<T>(
+        &mut self,
+        query: &mut Query<'_>,
+        strategy: &Strategy,
+        places: &[T],
+        mut ask: impl FnMut(&mut Self, &mut Query<'_>, &T) -> Outcome<Option<Value>>,
+    ) -> Outcome<Option<Value>> {
+        if let ([place], true) = (places, *strategy != Strategy::First) {
+            let found = ask(self, query, place)?;
+            return Ok(found.map(|value| strategy.single(value)));
+        }
+        let mut memo: Option<Value> = None;
+        for place in places {
+            let Some(value) = ask(self, query, place)? else {
+                continue;
+            };
+            memo = Some(match memo {
+                None if *strategy == Strategy::First => return Ok(Some(value)),
+                None => strategy.begin(value),
+                Some(memo) => self.merged_data(query, strategy, memo, value)?,
+            });
+        }
+        Ok(memo)
+    }
+
+    fn merged_data(
+        &mut self,
+        query: &Query<'_>,
+        strategy: &Strategy,
+        first: Value,
+        second: Value,
+    ) -> Outcome {
+        let (above, below) = (first.origin, second.origin);
+        let merged = strategy.merge(&mut self.trace, first, second);
+        merged.map_err(|message| {
+            let mut trouble = Diagnostic::error(MERGE, message);
+            for place in [above, below] {
+                if let Some(at) = place.offset() {
+                    trouble = trouble.label(Span::at(at), "one of the values");
+                }
+            }
+            failed(query.blame(trouble, query.key))
+        })
+    }
+
+    /// Whose data are asked, in a layer.
+    fn configuration(&mut self, layer: Layer, module: Option<&str>) -> Option<&'t Configuration> {
+        let site = self.site;
+        let path = match layer {
+            Layer::Global => site.layout.hiera.clone()?,
+            Layer::Environment => {
+                let environment = site.layout.environment.as_ref()?;
+                format!("{}/hiera.yaml", environment.trim_end_matches('/'))
+            }
+            Layer::Module => format!("{}/hiera.yaml", self.module_directory(module?)?),
+        };
+        site.configuration(&path, layer)
+    }
+
+    /// Whether the environment has a hiera.yaml of its own.
+    pub(crate) fn has_environment_data(&mut self) -> bool {
+        let own = self.configuration(Layer::Environment, None);
+        own.is_some_and(|own| own.mistake.is_none())
+    }
+
+    /// Where a module is: the first directory of its name that has anything in it.
+    pub(crate) fn module_directory(&self, module: &str) -> Option<String> {
+        let site = self.site;
+        site.modules(module)
+            .find(|directory| !site.world.list(directory).is_empty())
+    }
+
+    fn in_layer(
+        &mut self,
+        query: &mut Query<'_>,
+        key: &Key,
+        layer: Layer,
+        module: Option<&str>,
+        strategy: &Strategy,
+    ) -> Outcome<Option<Value>> {
+        let Some(configuration) = self.configuration(layer, module) else {
+            if let (Layer::Global, Some(path)) = (layer, &self.site.layout.hiera) {
+                let message = format!("there is no file `{path}`");
+                return Err(failed(Diagnostic::error(HIERA, message)));
+            }
+            return Ok(None);
+        };
+        if let Some(mistake) = &configuration.mistake {
+            if mistake.severity == Severity::Warning && !self.options.strict {
+                self.warn(mistake.clone());
+                return Ok(None);
+            }
+            return Err(self.asked(query, mistake.clone()));
+        }
+        let hierarchy = Hierarchy {
+            configuration,
+            levels: &configuration.hierarchy,
+            module: module.filter(|_| layer == Layer::Module),
+        };
+        self.in_hierarchy(query, key, &hierarchy, strategy)
+    }
+
+    /// The last resort for keys of a module.
+    fn in_default_hierarchy(&mut self, query: &mut Query<'_>, key: &Key) -> Outcome<Option<Value>> {
+        let Some(module) = key.module() else {
+            return Ok(None);
+        };
+        let Some(configuration) = self.configuration(Layer::Module, Some(module)) else {
+            return Ok(None);
+        };
+        let Some(levels) = &configuration.default_hierarchy else {
+            return Ok(None);
+        };
+        let hierarchy = Hierarchy {
+            configuration,
+            levels,
+            module: Some(module),
+        };
+        let name = Key::read(options::NAME).expect("it is a key");
+        let mut inner = query.inner(query.key);
+        let options = self.in_hierarchy(&mut inner, &name, &hierarchy, &Strategy::Hash)?;
+        let options = match options {
+            Some(value) => {
+                query.decided.push(value.origin);
+                self.options_of(query, &value, Some(module))?.of(&key.root)
+            }
+            None => None,
+        };
+        let strategy = match options {
+            Some(options) => self.strategy_of(query, key, &options)?,
+            None => Strategy::First,
+        };
+        let found = self.in_hierarchy(query, key, &hierarchy, &strategy)?;
+        self.dug(query, key, found)
+    }
+
+    fn in_hierarchy(
+        &mut self,
+        query: &mut Query<'_>,
+        key: &Key,
+        hierarchy: &Hierarchy<'t, '_>,
+        strategy: &Strategy,
+    ) -> Outcome<Option<Value>> {
+        let located = self.located(query, hierarchy.configuration, hierarchy.levels)?;
+        let module = hierarchy.module;
+        self.while_asking(query, &key.whole.clone(), |evaluator, query| {
+            evaluator.combined(
+                query,
+                strategy,
+                &located.levels,
+                |evaluator, query, level| {
+                    if let Backend::Refused(trouble) = &level.level.backend {
+                        return Err(evaluator.asked(query, (**trouble).clone()));
+                    }
+                    evaluator.combined(query, strategy, &level.files, |evaluator, query, file| {
+                        query.decided.extend(file.made_of.iter().copied());
+                        evaluator.in_file(query, key, level.level, file, module)
+                    })
+                },
+            )
+        })
+    }
+
+    /// What a data file has for a key.
+    fn in_file(
+        &mut self,
+        query: &mut Query<'_>,
+        key: &Key,
+        level: &Level,
+        file: &LocatedFile<'t>,
+        module: Option<&str>,
+    ) -> Outcome<Option<Value>> {
+        let Some(data) = file.data else {
+            query.decided.extend(file.absent);
+            return Ok(None);
+        };
+        if let Some(mistake) = &data.mistake {
+            return Err(self.asked(query, mistake.clone()));
+        }
+        for warning in &data.warnings {
+            self.warn(warning.clone());
+        }
+        if let Some(module) = module {
+            self.warn_of_foreign_keys(data, module);
+        }
+        let Some(value) = data.entries.get_text(&key.root) else {
+            let lacking = self.lacking(data);
+            query.decided.push(lacking);
+            return Ok(None);
+        };
+        if let Some(unfit) = data.unfit(&key.root) {
+            return Err(self.asked(query, unfit.clone()));
+        }
+        if let Backend::Eyaml = level.backend
+            && let Some(at) = encrypted(value)
+        {
+            let message = format!("the value of `{}` is encrypted", key.root);
+            let trouble = Diagnostic::error(BACKEND, message);
+            let trouble = query.blame(trouble, at);
+            let help =
+                "it can be read only with the private key, which this compiler never asks for";
+            return Err(failed(trouble.help(help)));
+        }
+        match data.is_interpolated(&key.root) {
+            true => self.interpolate(query, value, Place::Value).map(Some),
+            false => Ok(Some(value.clone())),
+        }
+    }
+
+    fn lacking(&mut self, data: &'t Data) -> Origin {
+        let trace = &mut self.trace;
+        let start = data.span.start;
+        let Lookups { lacking, files, .. } = &mut self.lookups;
+        let known = lacking.entry(std::ptr::from_ref(data).addr());
+        *known.or_insert_with(|| {
+            files.insert(start, data);
+            trace.add(Node::Lacking { start })
+        })
+    }
+
+    /// Where the keys of a data file stand that lacked one.
+    pub(crate) fn keys_of_data(&self, start: u32) -> Vec<Origin> {
+        let data = self.lookups.files.get(&start);
+        let entries = data.into_iter().flat_map(|data| data.entries.iter());
+        entries.map(|(_, entry)| entry.key).collect()
+    }
+
+    fn warn_of_foreign_keys(&mut self, data: &Data, module: &str) {
+        for (key, entry) in data.entries.iter() {
+            let text = crate::text::text(key);
+            let is_own = text
+                .strip_prefix(module)
+                .is_some_and(|rest| rest.starts_with("::"));
+            if !is_own && text != options::NAME {
+                let message =
+                    format!("`{text}` is no key of module `{module}`, so nobody asks for it here");
+                let mut warning = Diagnostic::warning(FOREIGN_KEY, message);
+                if let Some(at) = entry.key.offset() {
+                    warning = warning.at(Span::at(at));
+                }
+                self.warn(warning.help(format!("its keys begin with `{module}::`")));
+            }
+        }
+    }
+
+    /// Does something for which a key is looked up: it must not need that key again.
+    fn while_asking<T>(
+        &mut self,
+        query: &mut Query<'_>,
+        name: &str,
+        work: impl FnOnce(&mut Self, &mut Query<'_>) -> Outcome<T>,
+    ) -> Outcome<T> {
+        if query.asking.iter().any(|asked| asked == name) {
+            let message = format!("the value of `{name}` needs `{name}` itself");
+            let chain = query.asking.join(" needs ");
+            let trouble = Diagnostic::error(RECURSIVE, message);
+            let trouble = query.blame(trouble, query.key);
+            return Err(failed(trouble.help(format!("{chain} needs {name}"))));
+        }
+        query.asking.push(name.into());
+        let result = self.deeper(query.span, |evaluator| work(evaluator, query));
+        query.asking.pop();
+        result
+    }
+
+    /// A mistake in data, and who asked for them.
+    fn asked(&self, query: &Query<'_>, trouble: Diagnostic) -> Box<Stop> {
+        failed(trouble.label(query.span, "asked for here"))
+    }
+}
+
+/// Where an encrypted value stands.
+fn encrypted(value: &Value) -> Option<Origin> {
+    match &value.datum {
+        Datum::Text(text) => {
+            let (_, behind) = text.split_once("ENC[")?;
+            behind.contains(']').then_some(value.origin)
+        }
+        Datum::Array(array) => array.iter().find_map(encrypted),
+        Datum::Hash(hash) => hash.iter().find_map(|(_, entry)| encrypted(&entry.value)),
+        _ => None,
+    }
+}

@@ -1,0 +1,1 @@
+notify { 'a': message => lookup('web::a', { default_value => 'none' }) }

@@ -1,0 +1,2 @@
+notify { 'a': message => lookup('port', Integer) }
+notify { 'b': message => lookup('port', String) }

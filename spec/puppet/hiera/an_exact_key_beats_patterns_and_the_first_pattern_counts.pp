@@ -1,0 +1,3 @@
+notify { 'a': message => lookup('ab') }
+notify { 'b': message => lookup('ac') }
+notify { 'c': message => lookup('bc') }

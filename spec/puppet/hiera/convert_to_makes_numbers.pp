@@ -1,0 +1,3 @@
+notify { 'a': message => lookup('port') + 1 }
+notify { 'b': message => lookup('hex') }
+notify { 'c': message => lookup('list') }

@@ -1,0 +1,2 @@
+notify { 'a': message => lookup('a', { merge => 'unique' }) }
+notify { 'b': message => lookup('b', { merge => 'unique' }) }

@@ -1,0 +1,2 @@
+notify { 'a': message => lookup('users.bob', { default_value => 'nobody' }) }
+notify { 'b': message => lookup('users.bob', undef, 'hash', 'nobody') }

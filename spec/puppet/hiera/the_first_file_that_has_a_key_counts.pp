@@ -1,0 +1,2 @@
+notify { 'port': message => lookup('port') }
+notify { 'greeting': message => lookup('greeting') }

@@ -1,0 +1,1 @@
+notify { 'a': message => hiera('web::a', 'none') }

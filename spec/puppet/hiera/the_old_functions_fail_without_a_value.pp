@@ -1,0 +1,1 @@
+notify { '1': message => hiera('none') }

@@ -1,0 +1,4 @@
+class web($port = 80, $host) {
+  notify { 'web': message => "${port} ${host}" }
+}
+include web

@@ -1,0 +1,1 @@
+notify { 'a': message => epp('web/site.epp') }

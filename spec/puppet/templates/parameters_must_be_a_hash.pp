@@ -1,0 +1,1 @@
+notify { 'a': message => inline_epp('x', ['a']) }
