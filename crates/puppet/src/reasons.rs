@@ -55,12 +55,14 @@ enum Task {
 }
 
 /// How much of a container matters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Extent {
     /// All that is in it.
     Whole,
     /// Only which elements it has.
     Structure,
+    /// Only which element a key means.
+    Entry(Datum),
 }
 
 /// Something that could have happened.
@@ -152,6 +154,18 @@ impl<'e, 't> Reasons<'e, 't> {
         }
     }
 
+    /// As much of a value as matters.
+    fn part(&mut self, value: &Value, extent: Extent, role: Role) {
+        match extent {
+            Extent::Whole => self.value(value, role),
+            Extent::Structure => self.structure(value, role),
+            Extent::Entry(key) => {
+                let key = Value::new(key, Origin::NOWHERE);
+                self.beside(value, &key, role);
+            }
+        }
+    }
+
     /// Which elements a container has.
     fn structure(&mut self, value: &Value, role: Role) {
         self.push(Task::Origin(value.origin, Extent::Structure), role);
@@ -173,10 +187,7 @@ impl<'e, 't> Reasons<'e, 't> {
                         self.push(Task::Origin(origin, Extent::Whole), Role::Absence);
                     }
                 }
-                match extent {
-                    Extent::Whole => self.value(&value, role),
-                    Extent::Structure => self.structure(&value, role),
-                }
+                self.part(&value, extent, role);
                 self.conditions.push(Task::Control(control));
             }
             Task::Control(control) => self.control(control),
@@ -227,10 +238,7 @@ impl<'e, 't> Reasons<'e, 't> {
                 let [element, container, key] = &parts[..] else {
                     return;
                 };
-                match extent {
-                    Extent::Whole => self.value(element, role),
-                    Extent::Structure => self.structure(element, role),
-                }
+                self.part(element, extent, role);
                 let role = condition_of(role);
                 self.beside(container, key, role);
                 self.value(key, role);
@@ -244,14 +252,14 @@ impl<'e, 't> Reasons<'e, 't> {
                 };
                 // The elements of an array that is written out have origins of their own.
                 let written = matches!(at.kind, Kind::Array(_));
-                let structural = written
-                    || counts(&at.kind)
-                    || extent == Extent::Structure && keeps_structure(&at.kind);
+                let extent = match extent {
+                    _ if written || counts(&at.kind) => Extent::Structure,
+                    Extent::Whole => Extent::Whole,
+                    other if keeps_structure(&at.kind) => other,
+                    _ => Extent::Whole,
+                };
                 for operand in &operands {
-                    match structural {
-                        true => self.structure(operand, role),
-                        false => self.value(operand, role),
-                    }
+                    self.part(operand, extent.clone(), role);
                 }
             }
             Node::Outcome { value, control } => {
@@ -317,10 +325,12 @@ impl<'e, 't> Reasons<'e, 't> {
 
     /// What else in a container could be what a key means.
     fn beside(&mut self, container: &Value, key: &Value, role: Role) {
-        self.push(Task::Origin(container.origin, Extent::Structure), role);
         let Datum::Hash(hash) = &container.datum else {
+            self.push(Task::Origin(container.origin, Extent::Structure), role);
             return;
         };
+        let extent = Extent::Entry(key.datum.clone());
+        self.push(Task::Origin(container.origin, extent), role);
         // Of several entries with the same key the last counts, so those before this one do not matter.
         let from = hash
             .iter()
@@ -386,21 +396,40 @@ impl<'e, 't> Reasons<'e, 't> {
         }
     }
 
-    /// Which node definition runs depends on the names of all.
+    /// Which node definition runs depends on the names and patterns that could have been found first.
     fn node_names(&mut self, least: usize) {
         // Without another one, there is this catalog or none.
         if self.evaluator.nodes.len() < least {
             return;
         }
-        for node in self.evaluator.nodes.clone() {
+        let name = self.evaluator.node.name.to_lowercase();
+        let mut by_name = None;
+        let mut others = Vec::new();
+        let mut by_pattern = false;
+        for node in &self.evaluator.nodes {
             let DefinitionKind::Node { matches } = &node.kind else {
                 continue;
             };
             for one in matches {
-                if !matches!(one.kind, NodeMatchKind::Default) {
-                    self.found.entry(one.span.start).or_insert(Role::Condition);
+                match &one.kind {
+                    NodeMatchKind::Name(own) if own.to_lowercase() == name => {
+                        by_name = Some(one.span.start);
+                    }
+                    NodeMatchKind::Name(_) => others.push(one.span.start),
+                    NodeMatchKind::Pattern(pattern) => {
+                        if !by_pattern {
+                            others.push(one.span.start);
+                        }
+                        by_pattern |= pattern.is_match(&name);
+                    }
+                    NodeMatchKind::Default => {}
                 }
             }
+        }
+        // A name that fits beats all else.
+        let deciding = by_name.map_or(others, |own| vec![own]);
+        for at in deciding {
+            self.found.entry(at).or_insert(Role::Condition);
         }
     }
 
@@ -433,7 +462,11 @@ impl<'e, 't> Reasons<'e, 't> {
             }
             controls.push(collector.control);
             let named = self.evaluator.realised_by(collector);
-            values.extend(named.into_iter().filter(|value| self.evaluator.refers(value, id)));
+            values.extend(
+                named
+                    .into_iter()
+                    .filter(|value| self.evaluator.refers(value, id)),
+            );
             if let Some(parts) = self.evaluator.collector_parts(collector)
                 && parts.type_name == type_name
             {
@@ -447,9 +480,7 @@ impl<'e, 't> Reasons<'e, 't> {
         values
             .iter()
             .for_each(|value| self.value(value, Role::Condition));
-        for name in looked_at {
-            self.conditions.push(Task::Attribute(id, name));
-        }
+        looked_at.iter().for_each(|name| self.looked_at(id, name));
     }
 
     /// What lets an attribute be what it is, besides its value.
@@ -559,9 +590,7 @@ impl<'e, 't> Reasons<'e, 't> {
         values
             .iter()
             .for_each(|value| self.value(value, Role::Condition));
-        for name in looked_at {
-            self.conditions.push(Task::Attribute(id, name));
-        }
+        looked_at.iter().for_each(|name| self.looked_at(id, name));
     }
 
     /// A query looked at an attribute, as it was then.

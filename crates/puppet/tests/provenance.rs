@@ -279,7 +279,6 @@ fn others(number: usize, texts: &[String]) -> Vec<String> {
                 .map(|word| format!("{quote}{word}{quote}"))
                 .collect()
         }
-        // A piece of a text, or a pattern.
         pattern if pattern.starts_with('/') && pattern.ends_with('/') => {
             vec!["/mutated/".into(), "/^w/".into(), "/./".into()]
         }
@@ -289,6 +288,7 @@ fn others(number: usize, texts: &[String]) -> Vec<String> {
                 .filter(|other| other.chars().all(char::is_alphanumeric));
             alike.cloned().collect()
         }
+        // A piece of a text.
         _ => vec![" mutated ".into(), " ".into()],
     };
     others.sort();

@@ -398,10 +398,10 @@ impl<'t> Evaluator<'t> {
             defaults: FxHashMap::default(),
         });
         self.classes.push(definition.name.clone());
-        self.apart(scope, |evaluator| {
+        self.inside(id, scope, |evaluator| {
             evaluator.parameters(id, scope, definition)?;
             evaluator.enter_stage(id)?;
-            evaluator.body(id, definition)
+            evaluator.body(definition)
         })
     }
 
@@ -420,9 +420,9 @@ impl<'t> Evaluator<'t> {
             variables: FxHashMap::default(),
             defaults: FxHashMap::default(),
         });
-        self.apart(scope, |evaluator| {
+        self.inside(id, scope, |evaluator| {
             evaluator.parameters(id, scope, definition)?;
-            evaluator.body(id, definition)
+            evaluator.body(definition)
         })
     }
 
@@ -431,12 +431,24 @@ impl<'t> Evaluator<'t> {
         ScopeId::from_index(self.scopes.len() - 1)
     }
 
-    fn body(&mut self, id: ResourceId, definition: &'t Definition) -> Outcome<()> {
+    /// Does something in the scope of a class or resource, because that was declared.
+    fn inside(
+        &mut self,
+        id: ResourceId,
+        scope: ScopeId,
+        work: impl FnOnce(&mut Self) -> Outcome<()>,
+    ) -> Outcome<()> {
+        // The conditions under which it was declared are those of the resource.
         let around = std::mem::replace(&mut self.control, crate::trace::ControlId::NONE);
         let result = self.under(Cause::Declared(id), |evaluator| {
-            evaluator.block(&definition.body)
+            evaluator.apart(scope, work)
         });
         self.control = around;
+        result
+    }
+
+    fn body(&mut self, definition: &'t Definition) -> Outcome<()> {
+        let result = self.block(&definition.body);
         match result {
             Ok(_) => Ok(()),
             // `return()` ends the body of a class.

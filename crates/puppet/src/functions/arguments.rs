@@ -4,17 +4,15 @@
 //! from. Functions of the older kind get texts where others get `undef`, regular expressions and versions.
 
 use ecow::EcoString;
-use hence_model::diagnostic::{Code, Diagnostic};
+use hence_model::diagnostic::Diagnostic;
+use hence_model::unit::OUTPUT_TOO_LARGE;
 
 use super::ARGUMENT;
 use crate::evaluate::{Evaluator, Invocation, Outcome, fail};
 use crate::syntax::Lambda;
-use crate::trace::{Cause, Origin};
+use crate::trace::{Cause, Node};
 use crate::types::Type;
 use crate::value::{Array, Datum, Hash, Value};
-
-/// A result would be larger than allowed.
-pub const TOO_LARGE: Code = hence_model::unit::OUTPUT_TOO_LARGE;
 
 /// So long is the longest text that a function makes, in bytes.
 pub(super) const LONGEST_TEXT: usize = 64 << 20;
@@ -22,23 +20,24 @@ pub(super) const LONGEST_TEXT: usize = 64 << 20;
 pub(super) const MOST_ELEMENTS: usize = 10_000_000;
 
 impl<'t> Invocation<'t> {
-    /// A result that is computed from all arguments, as they are on the outside.
+    /// A result that is computed from all arguments.
     pub(super) fn result(&self, evaluator: &mut Evaluator<'t>, datum: impl Into<Datum>) -> Value {
         let origin = evaluator.trace.operation(self.at, self.origins());
         Value::new(datum, origin)
     }
 
-    /// A result that is computed from all arguments, with all that is in them.
-    pub(super) fn result_of_all(
+    /// A result that depends on how many elements the first argument has, if it has any, and not on what they are.
+    pub(super) fn result_of_structure(
         &self,
         evaluator: &mut Evaluator<'t>,
         datum: impl Into<Datum>,
     ) -> Value {
-        let mut origins = Vec::new();
-        for argument in &self.arguments {
-            collect_origins(argument, &mut origins);
+        let argument = &self.arguments[0];
+        if !matches!(argument.datum, Datum::Array(_) | Datum::Hash(_)) {
+            return self.result(evaluator, datum);
         }
-        let origin = evaluator.trace.operation(self.at, origins);
+        let structure = evaluator.trace.add(Node::Structure(argument.origin));
+        let origin = evaluator.trace.operation(self.at, [structure]);
         Value::new(datum, origin)
     }
 
@@ -50,7 +49,7 @@ impl<'t> Invocation<'t> {
     ) -> Outcome {
         let text = text.into();
         self.check_length(text.len())?;
-        Ok(self.result_of_all(evaluator, text))
+        Ok(self.result(evaluator, text))
     }
 
     /// A container that the function made, if it does not nest too deep.
@@ -72,14 +71,19 @@ impl<'t> Invocation<'t> {
 
     /// Whether a text of that length may be made.
     pub(super) fn check_length(&self, length: usize) -> Outcome<()> {
-        if length <= LONGEST_TEXT {
-            return Ok(());
+        match length <= LONGEST_TEXT {
+            true => Ok(()),
+            false => self.too_long(),
         }
+    }
+
+    /// A text would be too long.
+    pub(super) fn too_long<T>(&self) -> Outcome<T> {
         let message = format!(
             "`{}` would make a text of more than {LONGEST_TEXT} bytes",
             self.name
         );
-        fail(TOO_LARGE, message, self.at.span)
+        fail(OUTPUT_TOO_LARGE, message, self.at.span)
     }
 
     /// Whether an array with so many elements may be made.
@@ -91,7 +95,7 @@ impl<'t> Invocation<'t> {
             "`{}` would make an array of more than {MOST_ELEMENTS} elements",
             self.name
         );
-        fail(TOO_LARGE, message, self.at.span)
+        fail(OUTPUT_TOO_LARGE, message, self.at.span)
     }
 
     /// An argument is not what the function takes.
@@ -247,21 +251,5 @@ fn older_datum(datum: &Datum) -> Option<Datum> {
             Some(Datum::Hash(entries.collect()))
         }
         _ => None,
-    }
-}
-
-/// The origins of a value and of all that is in it.
-pub(super) fn collect_origins(value: &Value, origins: &mut Vec<Origin>) {
-    origins.push(value.origin);
-    match &value.datum {
-        Datum::Array(array) => array.iter().for_each(|it| collect_origins(it, origins)),
-        Datum::Hash(hash) => {
-            for (_, entry) in hash.iter() {
-                origins.push(entry.key);
-                collect_origins(&entry.value, origins);
-            }
-        }
-        Datum::Sensitive(inner) => collect_origins(inner, origins),
-        _ => {}
     }
 }

@@ -6,9 +6,10 @@ use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::iterate::Elements;
+use super::words::CharacterSet;
 use super::{ANY, Function, Takes, plain, ruby};
 use crate::evaluate::{Evaluator, Invocation, Outcome};
-use crate::trace::{Code, Origin};
+use crate::trace::Code;
 use crate::value::{Array, Datum, Hash, Value};
 
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -77,7 +78,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let both = call.array(evaluator, 0)?.iter();
             let both = both.filter(|value| other.contains(&value.datum)).cloned();
             let both = distinct(both.collect());
-            Ok(call.result_of_all(evaluator, Array::from(both)))
+            Ok(call.result(evaluator, Array::from(both)))
         },
     ),
     plain(
@@ -92,7 +93,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 .filter(|value| !other.contains(&value.datum))
                 .cloned()
                 .collect();
-            Ok(call.result_of_all(evaluator, rest))
+            Ok(call.result(evaluator, rest))
         },
     ),
     plain(
@@ -109,7 +110,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 _ => return call.unexpected(evaluator, 1, "text, a whole number or an array"),
             };
             let found = wanted.iter().all(|value| all.contains(&value.datum));
-            Ok(call.result_of_all(evaluator, found))
+            Ok(call.result(evaluator, found))
         },
     ),
     plain(
@@ -121,6 +122,14 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let elements = match &call.arguments[0].datum {
                 Datum::Array(array) => array.as_slice().to_vec(),
                 Datum::Hash(hash) => crate::evaluate::pairs(hash, call.arguments[0].origin),
+                Datum::Text(text) => {
+                    let set = CharacterSet::read(call.text(evaluator, 1)?);
+                    let Some(set) = set else {
+                        return call.wrong(1, "this is no set of characters");
+                    };
+                    let count = text.chars().filter(|char| set.contains(*char)).count();
+                    return Ok(call.result(evaluator, count as i64));
+                }
                 _ => return call.unexpected(evaluator, 0, "an array"),
             };
             let counts = |value: &&Value| match call.arguments.get(1).map(|it| &it.datum) {
@@ -132,7 +141,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 },
             };
             let count = elements.iter().filter(counts).count();
-            Ok(call.result_of_all(evaluator, count as i64))
+            Ok(call.result(evaluator, count as i64))
         },
     ),
     plain(
@@ -179,11 +188,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 Datum::Array(array) => {
                     let kept = array.iter().filter(|value| !value.is_undef());
                     let kept: Array = kept.cloned().collect();
-                    Ok(call.result_of_all(evaluator, kept))
+                    Ok(call.result(evaluator, kept))
                 }
                 Datum::Hash(hash) => {
                     let kept = with_values(hash, |value| !value.is_undef());
-                    Ok(call.result_of_all(evaluator, kept))
+                    Ok(call.result(evaluator, kept))
                 }
                 _ => call.unexpected(evaluator, 0, "an array or a hash"),
             }
@@ -251,7 +260,7 @@ pub(super) fn with_values(hash: &Hash, mut stays: impl FnMut(&Value) -> bool) ->
 
 fn is_number(text: &str) -> bool {
     let is_digits = |line: &str| !line.is_empty() && line.bytes().all(|it| it.is_ascii_digit());
-    text.lines().any(is_digits)
+    text.split_terminator('\n').any(is_digits)
 }
 
 fn unique<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
@@ -263,7 +272,7 @@ fn unique<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
     let elements = Elements::of(evaluator, &call)?;
     let mut seen = FxHashSet::default();
     let mut kept = Vec::new();
-    let mut decided: Vec<Origin> = vec![elements.origin];
+    let mut decided: Vec<Value> = call.origins().collect();
     if let Some(lambda) = call.lambda {
         evaluator.pass(elements.origin, Code::Lambda(lambda));
     }
@@ -272,8 +281,9 @@ fn unique<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
             Some(lambda) => {
                 let cause = elements.cause(&call);
                 let told = evaluator.call_lambda(lambda, vec![value.clone()], cause)?;
-                decided.push(told.origin);
-                told.datum
+                let datum = told.datum.clone();
+                decided.push(told);
+                datum
             }
             None => value.datum.clone(),
         };
@@ -334,7 +344,7 @@ fn sort<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
         Datum::Text(_) => Elements::of(evaluator, &call)?.values,
         _ => return call.unexpected(evaluator, 0, "text or an array"),
     };
-    let mut decided = vec![all.origin];
+    let mut decided = vec![all.clone()];
     if let Some(lambda) = call.lambda {
         evaluator.pass(all.origin, Code::Lambda(lambda));
     }
@@ -357,7 +367,7 @@ fn sort<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
 pub(super) fn compared<'t>(
     evaluator: &mut Evaluator<'t>,
     call: &Invocation<'t>,
-    decided: &mut Vec<Origin>,
+    decided: &mut Vec<Value>,
     one: &Value,
     another: &Value,
 ) -> Outcome<Ordering> {
@@ -375,7 +385,7 @@ pub(super) fn compared<'t>(
         at: call.at,
     };
     let result = evaluator.call_lambda(lambda, vec![one.clone(), another.clone()], cause)?;
-    decided.push(result.origin);
+    decided.push(result.clone());
     let ordering = match result.datum {
         Datum::Integer(number) => Some(number.cmp(&0)),
         Datum::Float(number) => number.partial_cmp(&0.0),
@@ -421,6 +431,9 @@ fn delete<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
         Datum::Hash(hash) => crate::evaluate::pairs(hash, call.arguments[1].origin),
         _ => vec![call.arguments[1].clone()],
     };
+    if deleted.is_empty() {
+        return Ok(call.arguments[0].clone());
+    }
     match &call.arguments[0].datum {
         Datum::Array(array) => {
             let goes = |value: &Value| {
@@ -429,13 +442,13 @@ fn delete<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
                     .any(|it| ruby::equal(&it.datum, &value.datum))
             };
             let kept: Array = array.iter().filter(|value| !goes(value)).cloned().collect();
-            Ok(call.result_of_all(evaluator, kept))
+            Ok(call.result(evaluator, kept))
         }
         Datum::Hash(hash) => {
             let kept = hash
                 .clone()
                 .without(|key| deleted.iter().any(|it| it.datum == *key));
-            Ok(call.result_of_all(evaluator, kept))
+            Ok(call.result(evaluator, kept))
         }
         Datum::Text(text) => {
             let mut text = text.clone();
@@ -515,7 +528,7 @@ fn range_parts(text: &str) -> Option<(&str, &str, bool)> {
         let is_letter = |char: char| char.is_ascii_alphanumeric() || char == '_';
         !part.is_empty() && part.chars().all(is_letter)
     };
-    text.lines().find_map(|line| {
+    text.split_terminator('\n').find_map(|line| {
         let at = line.find(['.', '-'])?;
         let (from, rest) = line.split_at(at);
         let (to, exclusive) = match rest.strip_prefix("...") {
@@ -534,17 +547,23 @@ fn texts_between(
     most: usize,
 ) -> impl Iterator<Item = String> {
     let to = to.to_owned();
-    let backwards = from.len() > to.len() || from.len() == to.len() && *from > *to;
-    let mut next = (!backwards).then(|| from.to_owned());
+    let is_character = |text: &str| text.len() == 1 && text.is_ascii();
+    let characters = is_character(from) && is_character(&to);
+    let mut next = (*from <= *to).then(|| from.to_owned());
+    let mut first = true;
     let texts = std::iter::from_fn(move || {
         let text = next.take()?;
-        if text.chars().count() > to.chars().count() {
+        // The first one may be longer than the last.
+        let too_long = !std::mem::replace(&mut first, false) && text.len() > to.len();
+        if too_long || exclusive && text == to {
             return None;
         }
-        if text != to {
-            next = Some(successor(&text));
-        } else if exclusive {
-            return None;
+        if text != to && !text.is_empty() {
+            // Single characters follow each other as in ASCII.
+            next = Some(match characters {
+                true => char::from(text.as_bytes()[0] + 1).to_string(),
+                false => successor(&text),
+            });
         }
         Some(text)
     });
@@ -617,5 +636,5 @@ fn values_at<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome
         values.extend(found.filter(|value| !value.is_undef()).cloned());
         call.check_count(values.len())?;
     }
-    Ok(call.result_of_all(evaluator, Array::from(values)))
+    Ok(call.result(evaluator, Array::from(values)))
 }

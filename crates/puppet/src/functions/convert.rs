@@ -12,6 +12,62 @@ use crate::value::{Array, Datum, Value};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
+        name: "new",
+        arguments: (1, ANY),
+        lambda: Takes::Optional,
+        about: "new(Type $type, Any *$arguments) |$value|: a value of a type, made from others; `Integer('10')` is the same as `new(Integer, '10')`",
+        run: |evaluator, call| {
+            let Datum::Type(kind) = &call.arguments[0].datum else {
+                return call.unexpected(evaluator, 0, "a type");
+            };
+            let kind = kind.clone();
+            if let [
+                _,
+                Value {
+                    datum: Datum::Text(_),
+                    ..
+                },
+            ] = call.arguments.as_slice()
+                && matches!(*kind, Type::Type(None))
+            {
+                let written = type_argument(evaluator, &call, 1)?;
+                return Ok(call.result(evaluator, Datum::Type(written)));
+            }
+            if let [_, value] = call.arguments.as_slice()
+                && !matches!(*kind, Type::Init(_))
+                && kind.instance(&value.datum)
+            {
+                let value = value.clone();
+                return Ok(call.handed_on(evaluator, value));
+            }
+            let value = made(evaluator, &call, &kind, &call.arguments[1..], 1)?;
+            match call.lambda {
+                Some(lambda) => call.run_lambda(evaluator, lambda, vec![value]),
+                None => Ok(value),
+            }
+        },
+    },
+    Function {
+        name: "convert_to",
+        arguments: (2, ANY),
+        lambda: Takes::Optional,
+        about: "convert_to(Any $value, Type $type, Any *$arguments) |$value|: a value as one of a type",
+        run: |evaluator, call| {
+            call.check_lambda(1)?;
+            let Datum::Type(kind) = &call.arguments[1].datum else {
+                return call.unexpected(evaluator, 1, "a type");
+            };
+            let kind = kind.clone();
+            let mut arguments = vec![call.arguments[0].clone()];
+            arguments.extend_from_slice(&call.arguments[2..]);
+            let value = made(evaluator, &call, &kind, &arguments, 0)?;
+            match call.lambda {
+                Some(lambda) => call.run_lambda(evaluator, lambda, vec![value]),
+                None => Ok(value),
+            }
+        },
+    },
+    Function {
         name: "unwrap",
         arguments: (1, 1),
         lambda: Takes::Optional,
@@ -97,7 +153,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 return call.unexpected(evaluator, 1, "a type");
             };
             let is_a = kind.instance(&call.arguments[0].datum);
-            Ok(call.result_of_all(evaluator, is_a))
+            Ok(call.result(evaluator, is_a))
         },
     ),
     plain(
@@ -114,7 +170,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                     return call.wrong(1, "expected `detailed`, `reduced` or `generalized`");
                 }
             };
-            Ok(call.result_of_all(evaluator, kind))
+            Ok(call.result(evaluator, kind))
         },
     ),
     plain(
@@ -123,7 +179,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         "type_of(Any $value) >> Type: the type of a value",
         |evaluator, call| {
             let kind = Type::of(&call.arguments[0].datum);
-            Ok(call.result_of_all(evaluator, kind))
+            Ok(call.result(evaluator, kind))
         },
     ),
     plain(
@@ -236,6 +292,21 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
+/// A value of a type; `first` is the number of the first of the arguments that it is made from.
+fn made<'t>(
+    evaluator: &mut Evaluator<'t>,
+    call: &Invocation<'t>,
+    kind: &Type,
+    arguments: &[Value],
+    first: usize,
+) -> Outcome {
+    let origin = evaluator.trace.operation(call.at, call.origins());
+    match types::create(kind, arguments, origin) {
+        Ok(datum) => evaluator.shallow(Value { datum, origin }, call.at.span),
+        Err(failure) => call.wrong(first + failure.argument.unwrap_or(0), failure.message),
+    }
+}
+
 /// Runs the lambda because of what the first argument is.
 fn tested<'t>(
     evaluator: &mut Evaluator<'t>,
@@ -259,17 +330,17 @@ pub(super) fn to_bool(call: &Invocation<'_>, number: usize, value: &Value) -> Ou
     };
     // A line of its own is enough, as regular expressions go.
     let says = |words: &[&str]| {
-        text.split('\n')
+        text.split_terminator('\n')
             .any(|line| words.iter().any(|word| line.eq_ignore_ascii_case(word)))
     };
-    if text.is_empty() || text.split('\n').any(str::is_empty) {
+    if text.is_empty() || text.split_terminator('\n').any(str::is_empty) {
         return Ok(false);
     }
     if says(&["1", "t", "y", "true", "yes"]) {
         return Ok(true);
     }
     let undefined = text
-        .split('\n')
+        .split_terminator('\n')
         .any(|line| matches!(line, "undef" | "undefined"));
     if says(&["0", "f", "n", "false", "no"]) || undefined {
         return Ok(false);

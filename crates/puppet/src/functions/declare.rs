@@ -202,7 +202,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             };
             let attributes = attributes_argument(evaluator, &call, 1)?;
             let found = is_there(evaluator, &type_name, &title, &attributes);
-            Ok(call.result_of_all(evaluator, found))
+            Ok(call.result(evaluator, found))
         },
     ),
 ];
@@ -249,9 +249,8 @@ fn ensure<'t>(
     if is_there(evaluator, &type_name.to_lowercase(), &name, attributes) {
         return Ok(());
     }
-    let titles = &call.arguments[1];
     let declared = declared_from(evaluator, call, attributes);
-    let title = evaluator.element(call.at, Some(&title), titles, &title);
+    let title = call.handed_on(evaluator, title);
     let type_name = type_name.to_lowercase().into();
     evaluator.declare(&type_name, title, declared, Form::Regular, call.at.span)?;
     Ok(())

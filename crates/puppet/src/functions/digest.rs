@@ -482,7 +482,7 @@ fn decoded(text: &[u8], kind: &str) -> Option<Vec<u8>> {
             b'/' => 63,
             b'-' if kind == "urlsafe" => 62,
             b'_' if kind == "urlsafe" => 63,
-            b'=' => break,
+            b'=' if !is_usual || count > 1 => break,
             _ if is_usual => {
                 at += 1;
                 continue;

@@ -10,8 +10,6 @@ use crate::value::{Datum, Value};
 pub const FAILED: Code = Code::new("puppet.fail");
 /// `next`, `return` or `break` where nothing can be left.
 pub const MISPLACED: Code = Code::new("puppet.misplaced");
-/// `warning()` was called.
-pub const WARNING: Code = Code::new("puppet.warning");
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
@@ -44,6 +42,22 @@ pub(super) const FUNCTIONS: &[Function] = &[
         lambda: Takes::None,
         about: "break(): ends an iteration",
         run: |_, call| Err(Box::new(Stop::Break(call.at.span))),
+    },
+    Function {
+        name: "deprecation",
+        arguments: (2, 2),
+        lambda: Takes::None,
+        about: "deprecation(String $key, String $message): a message about something that will go; a mistake where reading is strict",
+        run: |evaluator, call| {
+            call.text(evaluator, 0)?;
+            let message = call.text(evaluator, 1)?.to_string();
+            if evaluator.options.strict {
+                let trouble = Diagnostic::error(FAILED, message).at(call.at.span);
+                return Err(evaluator.with_chain(trouble));
+            }
+            evaluator.log.push(("warning", message, call.at.span));
+            Ok(evaluator.written(Datum::Undef, call.at.span))
+        },
     },
     log(
         "debug",

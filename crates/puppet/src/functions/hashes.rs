@@ -73,7 +73,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let unwanted = &call.arguments[1].datum;
             let hash = call.hash(evaluator, 0)?;
             let kept = with_values(hash, |value| !ruby::equal(&value.datum, unwanted));
-            Ok(call.result_of_all(evaluator, kept))
+            Ok(call.result(evaluator, kept))
         },
     ),
     plain(

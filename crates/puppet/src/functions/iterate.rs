@@ -175,6 +175,7 @@ pub(super) enum Next {
 }
 
 /// What is iterated over.
+#[derive(Clone)]
 pub(super) struct Elements {
     /// The elements; for a hash, pairs of key and value.
     pub(super) values: Vec<Value>,
@@ -205,7 +206,7 @@ impl Elements {
         let values = match &all.datum {
             Datum::Array(array) => array.as_slice().to_vec(),
             Datum::Hash(hash) => pairs(hash, origin),
-            Datum::Integer(count) => numbers(0..*count)?,
+            Datum::Integer(count) if *count >= 0 => numbers(0..*count)?,
             Datum::Text(text) => {
                 let mut buffer = [0; 4];
                 text.chars()
@@ -243,6 +244,19 @@ impl Elements {
             index,
             is_hash,
         })
+    }
+
+    /// The values of what was a hash, without their keys.
+    pub(super) fn second_of_pairs(&self) -> Elements {
+        let second = |value: &Value| match &value.datum {
+            Datum::Array(pair) => pair.get(1).unwrap_or(value).clone(),
+            _ => value.clone(),
+        };
+        Elements {
+            values: self.values.iter().map(second).collect(),
+            is_hash: false,
+            ..self.clone()
+        }
     }
 
     /// Why a round runs.

@@ -2,17 +2,24 @@
 //!
 //! declare     classes, resources, tags, what is defined
 //! iterate     each, map, filter …
+//! group       group_by, partition, index, step, tree_each
 //! flow        next, return, break, fail, and messages
 //! data        lookup, and the older hiera functions
 //! templates   epp, file, and what is not run: ERB, programs
 //! words       texts: letters, lengths, parts
 //! patterns    split, regsubst, match, versioncmp
+//! format      sprintf
+//! paths       dirname, shellquote, uriescape …
+//! json        to_json, parsejson
+//! numbers     abs, round, min, max, compare
+//! times       strftime
 //! arrays      sort, unique, flatten, difference …
 //! hashes      keys, values, merge …
 //! find        dig, get, getvar, pick, facts
 //! convert     types and values as values of other types
 //! check       is_…, validate_…
 //! digest      md5, sha256, base64, fqdn_rand
+//! refused     what there is not, and why
 //! arguments   what functions get, and what they give back
 //! ruby        values as Ruby has them
 //!
@@ -28,11 +35,18 @@ mod declare;
 mod digest;
 mod find;
 mod flow;
+mod format;
+mod group;
 mod hashes;
 mod iterate;
+mod json;
+mod numbers;
+mod paths;
 mod patterns;
+mod refused;
 pub(crate) mod ruby;
 mod templates;
+mod times;
 mod words;
 
 use std::sync::OnceLock;
@@ -131,17 +145,24 @@ pub struct Topic {
 pub const TOPICS: &[Topic] = &[
     topic("Classes, resources and tags", declare::FUNCTIONS),
     topic("Iteration", iterate::FUNCTIONS),
+    topic("Groups, steps and trees", group::FUNCTIONS),
     topic("Leaving, failing, telling", flow::FUNCTIONS),
     topic("Data", data::FUNCTIONS),
     topic("Templates and files", templates::FUNCTIONS),
     topic("Texts", words::FUNCTIONS),
     topic("Regular expressions and versions", patterns::FUNCTIONS),
+    topic("Formats", format::FUNCTIONS),
+    topic("Paths, shells and other places", paths::FUNCTIONS),
+    topic("JSON and code of other languages", json::FUNCTIONS),
+    topic("Numbers", numbers::FUNCTIONS),
+    topic("Times", times::FUNCTIONS),
     topic("Arrays", arrays::FUNCTIONS),
     topic("Hashes", hashes::FUNCTIONS),
     topic("Finding", find::FUNCTIONS),
     topic("Types and conversions", convert::FUNCTIONS),
     topic("Checks", check::FUNCTIONS),
     topic("Digests and repeatable random numbers", digest::FUNCTIONS),
+    topic("Refused", refused::FUNCTIONS),
 ];
 
 const fn topic(name: &'static str, functions: &'static [Function]) -> Topic {
@@ -163,4 +184,56 @@ pub fn find(name: &str) -> Option<&'static Function> {
     static TABLE: OnceLock<FxHashMap<&'static str, &'static Function>> = OnceLock::new();
     let table = TABLE.get_or_init(|| all().map(|function| (function.name, function)).collect());
     table.get(name).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::*;
+
+    /// What `docs/puppet-functions.md` says: each function by its topic, in the order of the tables.
+    fn documentation() -> String {
+        let mut page = String::from(
+            "# Functions of Puppet\n\nWhat manifests can call, by topic. This page is made of the table in the compiler: \
+             `SPEC_UPDATE=1 cargo test -p hence-puppet` writes it anew.\n",
+        );
+        for topic in TOPICS {
+            let _ = write!(page, "\n## {}\n\n", topic.name);
+            for function in topic.functions {
+                let (signature, words) =
+                    function.about.split_once(": ").expect("a sentence follows");
+                let _ = writeln!(page, "- `{signature}`: {words}");
+            }
+        }
+        page
+    }
+
+    #[test]
+    fn the_page_about_functions_is_current() {
+        let path = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../docs/puppet-functions.md"
+        );
+        let page = documentation();
+        if std::env::var_os("SPEC_UPDATE").is_some() {
+            std::fs::write(path, &page).expect("the page can be written");
+        }
+        let written = std::fs::read_to_string(path).unwrap_or_default();
+        assert_eq!(written, page, "SPEC_UPDATE=1 writes the page anew");
+    }
+
+    #[test]
+    fn each_function_has_one_name_and_begins_its_sentence_with_it() {
+        let mut seen = rustc_hash::FxHashSet::default();
+        for function in all() {
+            assert!(
+                seen.insert(function.name),
+                "{} is there twice",
+                function.name
+            );
+            let begins = function.about.starts_with(&format!("{}(", function.name));
+            assert!(begins, "{}: {}", function.name, function.about);
+        }
+    }
 }

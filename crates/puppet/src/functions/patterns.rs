@@ -81,7 +81,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 Datum::Array(array) => {
                     let escaped = array.iter().map(|value| match &value.datum {
                         Datum::Text(text) => {
-                            let origin = evaluator.trace.operation(call.at, [value.origin]);
+                            let origin = evaluator.trace.operation(call.at, [value.clone()]);
                             Value::new(escaped(text), origin)
                         }
                         _ => value.clone(),
@@ -106,7 +106,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
         |evaluator, call| {
             let (one, another) = (call.text(evaluator, 0)?, call.text(evaluator, 1)?);
             let ordering = match call.flag(evaluator, 2)? {
-                true => versions(&without_zeros(one), &without_zeros(another)),
+                true => match (without_zeros(one), without_zeros(another)) {
+                    (Some(one), Some(another)) => versions(&one, &another),
+                    _ => return call.wrong(0, "there is nothing of a version in this"),
+                },
                 false => versions(one, another),
             };
             Ok(call.result(evaluator, ordering as i64))
@@ -205,10 +208,10 @@ fn regsubst<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome 
     };
     let allowed = if written { "GEIM" } else { "G" };
     let known = flags
-        .lines()
+        .split_terminator('\n')
         .any(|line| line.chars().all(|flag| allowed.contains(flag)))
         || flags.is_empty();
-    if !known || !written && flags.lines().all(|line| line.len() > 1) {
+    if !known || !written && flags.split_terminator('\n').any(|line| line.len() > 1) {
         let message = match written {
             true => "the flags are G, E, I and M",
             false => "the only flag is G; others stand in the regular expression itself",
@@ -431,6 +434,14 @@ fn among<'t>(
 ) -> Outcome {
     let call = call.older();
     let pattern = compiled(&call, 1, call.text(evaluator, 1)?, "")?;
+    if let Datum::Hash(hash) = &call.arguments[0].datum {
+        // An entry is a key and a value, which is nothing that matches.
+        let datum = match stays(false, false) {
+            true => Datum::Hash(hash.clone()),
+            false => Datum::Array(Array::default()),
+        };
+        return Ok(call.result(evaluator, datum));
+    }
     let array = call.array(evaluator, 0)?;
     let kept = array.iter().filter(|value| match &value.datum {
         Datum::Text(text) => stays(pattern.is_match(text), true),
@@ -443,11 +454,15 @@ fn among<'t>(
 fn delete_regex<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
     let call = call.older();
     let patterns = match &call.arguments[1].datum {
-        Datum::Array(patterns) => patterns.as_slice(),
-        _ => std::slice::from_ref(&call.arguments[1]),
+        Datum::Array(patterns) => patterns.as_slice().to_vec(),
+        Datum::Hash(hash) => crate::evaluate::pairs(hash, call.arguments[1].origin),
+        _ => vec![call.arguments[1].clone()],
     };
+    if patterns.is_empty() {
+        return Ok(call.arguments[0].clone());
+    }
     let mut compiled_patterns = Vec::with_capacity(patterns.len());
-    for pattern in patterns {
+    for pattern in &patterns {
         let source = format!("\\b{}\\b", ruby::text(&pattern.datum));
         compiled_patterns.push(compiled(&call, 1, &source, "")?);
     }
@@ -538,14 +553,17 @@ fn version_parts(version: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The version without zeros and points at the end, or before its first `-`.
-fn without_zeros(version: &str) -> String {
+fn without_zeros(version: &str) -> Option<String> {
+    if version.trim_matches('-').is_empty() {
+        return None;
+    }
     let (number, rest) = match version.split_once('-') {
         Some((number, rest)) => (number, Some(rest)),
         None => (version, None),
     };
     let number = number.trim_end_matches(['.', '0']);
-    match rest.map(|rest| rest.trim_end_matches('-')) {
+    Some(match rest.map(|rest| rest.trim_end_matches('-')) {
         Some(rest) if !rest.is_empty() => format!("{number}-{rest}"),
         _ => number.to_owned(),
-    }
+    })
 }

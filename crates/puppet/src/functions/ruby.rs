@@ -215,7 +215,8 @@ pub(super) fn float(text: &str) -> Option<f64> {
         return Some(sign * number as f64);
     }
     let digits = without_gaps(digits)?;
-    if !digits.starts_with(|char: char| char.is_ascii_digit()) || digits.ends_with('.') {
+    let starts = |text: &str| text.starts_with(|char: char| char.is_ascii_digit());
+    if !starts(digits.strip_prefix('.').unwrap_or(&digits)) || digits.ends_with('.') {
         return None;
     }
     let wrong = |char: char| !char.is_ascii_digit() && !matches!(char, '.' | 'e' | 'E' | '-' | '+');

@@ -3,16 +3,16 @@
 use ecow::EcoString;
 
 use super::arguments::LONGEST_TEXT;
-use super::iterate::Elements;
 use super::{ANY, Function, plain, ruby};
 use crate::evaluate::{Evaluator, Invocation, Outcome};
+use crate::types::Type;
 use crate::value::{Array, Datum, Hash, Value};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     plain(
         "camelcase",
         (1, 1),
-        "camelcase(Variant[String, Numeric, Iterable] $text): `camel_case` as `CamelCase`",
+        "camelcase(Variant[String, Numeric, Array] $text): `camel_case` as `CamelCase`",
         |evaluator, call| {
             of_elements(evaluator, call, |text| {
                 text.split('_').map(capitalised).collect()
@@ -22,19 +22,19 @@ pub(super) const FUNCTIONS: &[Function] = &[
     plain(
         "capitalize",
         (1, 1),
-        "capitalize(Variant[String, Numeric, Iterable] $text): the first letter large, all others small",
+        "capitalize(Variant[String, Numeric, Array] $text): the first letter large, all others small",
         |evaluator, call| of_elements(evaluator, call, capitalised),
     ),
     plain(
         "chomp",
         (1, 1),
-        "chomp(Variant[String, Numeric, Iterable] $text): the text without the end of its last line",
+        "chomp(Variant[String, Numeric, Array] $text): the text without the end of its last line",
         |evaluator, call| of_elements(evaluator, call, |text| chomped(text).into()),
     ),
     plain(
         "chop",
         (1, 1),
-        "chop(Variant[String, Numeric, Iterable] $text): the text without its last character",
+        "chop(Variant[String, Numeric, Array] $text): the text without its last character",
         |evaluator, call| {
             of_elements(evaluator, call, |text| {
                 let mut chars = text.chars();
@@ -46,7 +46,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     plain(
         "lstrip",
         (1, 1),
-        "lstrip(Variant[String, Numeric, Iterable] $text): the text without blanks at its beginning",
+        "lstrip(Variant[String, Numeric, Array] $text): the text without blanks at its beginning",
         |evaluator, call| {
             of_elements(evaluator, call, |text| {
                 text.trim_start_matches(is_strippable).into()
@@ -56,7 +56,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     plain(
         "rstrip",
         (1, 1),
-        "rstrip(Variant[String, Numeric, Iterable] $text): the text without blanks at its end",
+        "rstrip(Variant[String, Numeric, Array] $text): the text without blanks at its end",
         |evaluator, call| {
             of_elements(evaluator, call, |text| {
                 text.trim_end_matches(is_strippable).into()
@@ -66,7 +66,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     plain(
         "strip",
         (1, 1),
-        "strip(Variant[String, Numeric, Iterable] $text): the text without blanks around it",
+        "strip(Variant[String, Numeric, Array] $text): the text without blanks around it",
         |evaluator, call| {
             of_elements(evaluator, call, |text| {
                 text.trim_matches(is_strippable).into()
@@ -131,7 +131,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 },
                 _ => return call.unexpected(evaluator, 0, "text or a collection"),
             };
-            Ok(call.result(evaluator, empty))
+            Ok(call.result_of_structure(evaluator, empty))
         },
     ),
     plain(
@@ -143,7 +143,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let between = call.optional_text(evaluator, 1)?;
             let between = between.map_or("", EcoString::as_str);
             let mut text = EcoString::new();
-            join(&mut text, array, between, &mut true);
+            join(&mut text, array, between);
             call.text_result(evaluator, text)
         },
     ),
@@ -227,7 +227,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
-/// A text, or each element of something that holds texts and numbers.
+/// A text, or each element of an array of texts and numbers.
 fn of_elements<'t>(
     evaluator: &mut Evaluator<'t>,
     call: Invocation<'t>,
@@ -239,16 +239,20 @@ fn of_elements<'t>(
             let text = change(text);
             return call.text_result(evaluator, text);
         }
-        Datum::Array(_) | Datum::Type(_) => {}
-        _ => return call.unexpected(evaluator, 0, "text, a number, or an array of them"),
+        _ => {}
     }
-    let elements = Elements::of(evaluator, &call)?;
-    let mut changed = Vec::with_capacity(elements.values.len());
-    for value in elements.values {
+    let array = call.array(evaluator, 0)?.clone();
+    // Mixed elements may have no type in common but `Scalar`, which is then refused as in the real one.
+    let element = Type::variant([Type::STRING, Type::Numeric]);
+    if !Type::Iterable(Some(element.into())).instance(&call.arguments[0].datum) {
+        return call.unexpected(evaluator, 0, "an array of texts or numbers");
+    }
+    let mut changed = Vec::with_capacity(array.len());
+    for value in array.iter() {
         match &value.datum {
-            Datum::Integer(_) | Datum::Float(_) => changed.push(value),
+            Datum::Integer(_) | Datum::Float(_) => changed.push(value.clone()),
             Datum::Text(text) => {
-                let origin = evaluator.trace.operation(call.at, [value.origin]);
+                let origin = evaluator.trace.operation(call.at, [value.clone()]);
                 changed.push(Value::new(change(text), origin));
             }
             _ => return call.unexpected(evaluator, 0, "an array of texts and numbers"),
@@ -272,7 +276,7 @@ fn older_map<'t>(
         Datum::Array(array) => {
             let changed = array.iter().map(|value| match &value.datum {
                 Datum::Text(text) => {
-                    let origin = evaluator.trace.operation(call.at, [value.origin]);
+                    let origin = evaluator.trace.operation(call.at, [value.clone()]);
                     Value::new(change(text), origin)
                 }
                 _ => value.clone(),
@@ -327,7 +331,7 @@ fn changed_in_depth<'t>(
         }
         _ => return None,
     };
-    let origin = evaluator.trace.operation(call.at, [value.origin]);
+    let origin = evaluator.trace.operation(call.at, [value.clone()]);
     Some(Value { datum, origin })
 }
 
@@ -339,23 +343,21 @@ fn length<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
         Datum::Binary(bytes) => bytes.len(),
         _ => return call.unexpected(evaluator, 0, "text or a collection"),
     };
-    Ok(call.result(evaluator, length as i64))
+    Ok(call.result_of_structure(evaluator, length as i64))
 }
 
 /// Appends the texts of elements, those of arrays among them as well, until it is too long.
-fn join(text: &mut EcoString, array: &Array, between: &str, first: &mut bool) {
-    for value in array.iter() {
+fn join(text: &mut EcoString, array: &Array, between: &str) {
+    for (number, value) in array.iter().enumerate() {
         if text.len() > LONGEST_TEXT {
             return;
         }
+        if number > 0 {
+            text.push_str(between);
+        }
         match &value.datum {
-            Datum::Array(inner) => join(text, inner, between, first),
-            other => {
-                if !std::mem::replace(first, false) {
-                    text.push_str(between);
-                }
-                text.push_str(&ruby::text(other));
-            }
+            Datum::Array(inner) => join(text, inner, between),
+            other => text.push_str(&ruby::text(other)),
         }
     }
 }
@@ -406,7 +408,11 @@ fn affix<'t>(
 
 fn squeeze<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
     let call = call.older();
-    let among = match call.optional_text(evaluator, 1)? {
+    let among = match call.arguments.get(1).map(|set| &set.datum) {
+        None | Some(Datum::Bool(false)) => None,
+        Some(_) => Some(call.text(evaluator, 1)?),
+    };
+    let among = match among {
         Some(set) => match CharacterSet::read(set) {
             Some(set) => Some(set),
             None => return call.wrong(1, format!("'{set}' is no set of characters")),
@@ -432,7 +438,7 @@ fn squeeze<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
                 let Datum::Text(text) = &value.datum else {
                     return call.unexpected(evaluator, 0, "an array of texts");
                 };
-                let origin = evaluator.trace.operation(call.at, [value.origin]);
+                let origin = evaluator.trace.operation(call.at, [value.clone()]);
                 values.push(Value::new(squeezed(text), origin));
             }
             call.container(evaluator, Array::from(values))
@@ -442,14 +448,14 @@ fn squeeze<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
 }
 
 /// Characters as Ruby writes sets of them: `a-z`, `^0-9`, with `\\` before what is meant as such.
-struct CharacterSet {
+pub(super) struct CharacterSet {
     ranges: Vec<(char, char)>,
     negated: bool,
 }
 
 impl CharacterSet {
     /// Nothing if a range goes backwards.
-    fn read(text: &str) -> Option<Self> {
+    pub(super) fn read(text: &str) -> Option<Self> {
         let negated = text.len() > 1 && text.starts_with('^');
         let mut chars = text.chars().skip(usize::from(negated)).peekable();
         let mut ranges: Vec<(char, char)> = Vec::new();
@@ -477,7 +483,7 @@ impl CharacterSet {
         Some(Self { ranges, negated })
     }
 
-    fn contains(&self, char: char) -> bool {
+    pub(super) fn contains(&self, char: char) -> bool {
         let among = |(first, last): &(char, char)| (*first..=*last).contains(&char);
         self.ranges.iter().any(among) != self.negated
     }
@@ -503,7 +509,7 @@ fn at_the_edge<'t>(
     if edges.is_empty() {
         return call.unexpected(evaluator, 1, "one text at least");
     }
-    Ok(call.result_of_all(evaluator, found))
+    Ok(call.result(evaluator, found))
 }
 
 /// The first letter large, the others small.
@@ -511,10 +517,18 @@ pub(super) fn capitalised(text: &str) -> EcoString {
     let mut chars = text.chars();
     let mut capitalised = EcoString::new();
     if let Some(first) = chars.next() {
-        // One letter may become two, of which only one is large: ß, Ss.
-        let mut first = first.to_uppercase();
-        capitalised.extend(first.next());
-        capitalised.extend(first.flat_map(char::to_lowercase));
+        // One letter may become two, of which only one is large: ß, Ss. Some letters are two themselves.
+        match first {
+            'Ǆ' | 'ǅ' | 'ǆ' => capitalised.push('ǅ'),
+            'Ǉ' | 'ǈ' | 'ǉ' => capitalised.push('ǈ'),
+            'Ǌ' | 'ǋ' | 'ǌ' => capitalised.push('ǋ'),
+            'Ǳ' | 'ǲ' | 'ǳ' => capitalised.push('ǲ'),
+            _ => {
+                let mut first = first.to_uppercase();
+                capitalised.extend(first.next());
+                capitalised.extend(first.flat_map(char::to_lowercase));
+            }
+        }
     }
     capitalised.extend(chars.flat_map(char::to_lowercase));
     capitalised

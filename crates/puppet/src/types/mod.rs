@@ -31,7 +31,7 @@ mod instance;
 mod mismatch;
 mod normalise;
 mod parameters;
-mod printf;
+pub(crate) mod printf;
 mod recipe;
 #[cfg(test)]
 mod tests;

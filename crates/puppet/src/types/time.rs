@@ -81,7 +81,7 @@ pub fn to_seconds(nanoseconds: i128) -> f64 {
 }
 
 /// Year, month and day of a day counted from the first of January 1970.
-fn date(day: i64) -> (i64, i64, i64) {
+pub(crate) fn date(day: i64) -> (i64, i64, i64) {
     // Counted in eras of 400 years from the first of March of year 0, so that leap days come last.
     let shifted = day + 719_468;
     let era = shifted.div_euclid(146_097);
@@ -660,7 +660,7 @@ fn name<'t>(text: &'t str, names: &[&str]) -> Option<(i64, &'t str)> {
 }
 
 /// How many seconds a time zone is ahead.
-fn offset_of(zone: &str) -> Option<i64> {
+pub(crate) fn offset_of(zone: &str) -> Option<i64> {
     let lower = zone.to_ascii_lowercase();
     let hours = match lower.as_str() {
         "utc" | "gmt" | "z" | "ut" | "wet" => 0.0,

@@ -1,0 +1,2 @@
+$shell = pick(undef, '')
+notify { $shell: }
