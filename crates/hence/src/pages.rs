@@ -64,6 +64,7 @@ pages! {
     "puppet.generate"
     "puppet.heredoc"
     "puppet.invalid"
+    "puppet.heredoc-syntax"
     "puppet.hiera"
     "puppet.interpolation"
     "puppet.lookup-key"

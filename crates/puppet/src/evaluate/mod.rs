@@ -55,6 +55,9 @@ pub const TOO_MANY_STEPS: Code = Code::new("limit.steps");
 /// A word that is kept for later.
 pub const RESERVED_WORD: Code = Code::new("puppet.reserved-word");
 
+/// A heredoc is not in the syntax that it says.
+pub const HEREDOC_SYNTAX: Code = Code::new("puppet.heredoc-syntax");
+
 /// So many expressions are evaluated for one node.
 const STEPS: u64 = 1 << 28;
 /// Values nest at most so deep.
@@ -221,7 +224,12 @@ impl<'t> Evaluator<'t> {
                 fail(RESERVED_WORD, message, at.span)
             }
             Kind::Variable(name) => self.variable(at, name),
-            Kind::Heredoc(text, _) | Kind::Parenthesised(text) => self.nested(text),
+            Kind::Heredoc(text, syntax) => {
+                let value = self.nested(text)?;
+                check_syntax(&value, syntax.as_deref(), at.span)?;
+                Ok(value)
+            }
+            Kind::Parenthesised(inner) => self.nested(inner),
             Kind::Interpolated(pieces) => self.interpolated(at, pieces),
             Kind::Array(elements) => self.elements(at, elements),
             Kind::Hash(entries) => self.hash(at, entries),
@@ -493,6 +501,20 @@ impl<'t> Evaluator<'t> {
             }
         }
         chain
+    }
+}
+
+/// A heredoc that says it is JSON must be.
+fn check_syntax(value: &Value, syntax: Option<&str>, span: Span) -> Outcome<()> {
+    let Datum::Text(text) = &value.datum else {
+        return Ok(());
+    };
+    if syntax != Some("json") {
+        return Ok(());
+    }
+    match crate::functions::json::read_json(text, value.origin) {
+        Ok(_) => Ok(()),
+        Err(why) => fail(HEREDOC_SYNTAX, format!("this heredoc is no JSON: {why}"), span),
     }
 }
 
