@@ -514,7 +514,11 @@ fn check_syntax(value: &Value, syntax: Option<&str>, span: Span) -> Outcome<()> 
     }
     match crate::functions::json::read_json(text, value.origin) {
         Ok(_) => Ok(()),
-        Err(why) => fail(HEREDOC_SYNTAX, format!("this heredoc is no JSON: {why}"), span),
+        Err(why) => fail(
+            HEREDOC_SYNTAX,
+            format!("this heredoc is no JSON: {why}"),
+            span,
+        ),
     }
 }
 
