@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHashSet};
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::FxBuildHasher;
 
 use super::arguments::MOST_ELEMENTS;
 use super::iterate::Elements;
@@ -241,15 +241,18 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
+/// Values that differ, as keys of a hash do.
+type Distinct = IndexSet<Datum, FxBuildHasher>;
+
 /// Each value once, the first of those that are equal.
 pub(super) fn distinct(values: Vec<Value>) -> Vec<Value> {
-    let mut seen = FxHashSet::default();
+    let mut seen = Distinct::default();
     let mut values = values;
     values.retain(|value| seen.insert(value.datum.clone()));
     values
 }
 
-fn data(array: &Array) -> FxHashSet<Datum> {
+fn data(array: &Array) -> Distinct {
     array.iter().map(|value| value.datum.clone()).collect()
 }
 
@@ -272,7 +275,7 @@ fn unique<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
         return unique_values(evaluator, &call, hash);
     }
     let elements = Elements::of(evaluator, &call)?;
-    let mut seen = FxHashSet::default();
+    let mut seen = Distinct::default();
     let mut kept = Vec::new();
     let mut decided: Vec<Value> = call.origins().collect();
     if let Some(lambda) = call.lambda {
