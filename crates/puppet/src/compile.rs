@@ -246,10 +246,6 @@ impl<'t> Evaluator<'t> {
             sensitive: Vec::new(),
             realised: Vec::new(),
         };
-        resource.tags.add(&type_name.to_lowercase());
-        if title != "main" {
-            resource.tags.add_if_valid(title);
-        }
         if named {
             resource.set(Attribute {
                 name: "name".into(),
@@ -355,7 +351,6 @@ impl<'t> Evaluator<'t> {
             variables: FxHashMap::default(),
             defaults: FxHashMap::default(),
         });
-        self.inherit_tags(id);
         self.classes.push(title.clone());
         for name in ["name", "title"] {
             let definition = Defined {
@@ -403,8 +398,6 @@ impl<'t> Evaluator<'t> {
                         });
                     }
                 }
-                let tags = self.resources[container.index()].tags.clone();
-                self.resources[id.index()].tags.merge(&tags);
                 pending.push_back(*id);
             }
         }

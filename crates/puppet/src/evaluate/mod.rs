@@ -459,16 +459,6 @@ impl<'t> Evaluator<'t> {
         })
     }
 
-    /// A resource takes the tags of what contains it.
-    pub(crate) fn inherit_tags(&mut self, id: ResourceId) {
-        let scope = self.resources[id.index()].scope;
-        let container = self.scopes[scope.index()].resource;
-        if container != id {
-            let tags = self.resources[container.index()].tags.clone();
-            self.resources[id.index()].tags.merge(&tags);
-        }
-    }
-
     /// A warning, once for each place.
     pub(crate) fn warn(&mut self, warning: Diagnostic) {
         if !self.warnings.contains(&warning) {
