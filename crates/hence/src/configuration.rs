@@ -37,6 +37,14 @@ impl<'w> Catalog<'w> {
         self.unit.as_deref().expect("nobody reads now")
     }
 
+    /// Sends the catalog with all that an agent wants to know.
+    pub fn send_whole(&self, sink: &mut impl Sink) {
+        match &self.unit {
+            Some(unit) => self.compiled.send_whole(&unit.sources, sink),
+            None => self.compiled.send_whole(&self.site.unit().sources, sink),
+        }
+    }
+
     /// Asks something that may have to read further files.
     fn ask<T>(&mut self, question: impl FnOnce(&mut hence_puppet::Compiled<'w>) -> T) -> T {
         let mistakes = self

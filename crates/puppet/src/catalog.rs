@@ -1,11 +1,15 @@
 //! The catalog as others read it.
 
+use std::hash::{Hash, Hasher};
+
 use ecow::EcoString;
+use hence_model::source::Sources;
 use hence_model::value::{Event, Sink};
+use rustc_hash::FxHasher;
 
 use crate::compile::Compiled;
 use crate::evaluate::flatten;
-use crate::resource::{Attribute, Resource, capitalised};
+use crate::resource::{Attribute, Resource, ResourceKind, capitalised};
 use crate::resource_types;
 use crate::syntax::Form;
 use crate::trace::ResourceId;
@@ -53,6 +57,115 @@ impl<'t> Compiled<'t> {
         sink.event(Event::Key("classes"));
         send_texts(self.evaluator.classes.iter(), sink);
         sink.event(Event::MapEnd);
+    }
+
+    /// Sends the catalog with all that an agent wants to know: tags, files and lines, kinds.
+    pub fn send_whole(&self, sources: &Sources, sink: &mut impl Sink) {
+        let evaluator = &self.evaluator;
+        sink.event(Event::MapStart);
+        sink.event(Event::Key("tags"));
+        send_texts(evaluator.classes.iter(), sink);
+        let texts = [
+            ("name", evaluator.node.name.as_str()),
+            ("version", env!("CARGO_PKG_VERSION")),
+        ];
+        for (key, text) in texts {
+            sink.event(Event::Key(key));
+            sink.event(Event::Text(text));
+        }
+        sink.event(Event::Key("code_id"));
+        sink.event(Event::Null);
+        sink.event(Event::Key("catalog_uuid"));
+        sink.event(Event::Text(&self.identity()));
+        sink.event(Event::Key("catalog_format"));
+        sink.event(Event::Integer(2));
+        sink.event(Event::Key("environment"));
+        sink.event(Event::Text(&evaluator.node.environment));
+        sink.event(Event::Key("resources"));
+        sink.event(Event::ListStart);
+        for (id, resource) in self.resources() {
+            self.send_whole_resource(id, resource, sources, sink);
+        }
+        sink.event(Event::ListEnd);
+        sink.event(Event::Key("edges"));
+        sink.event(Event::ListStart);
+        for (container, contained) in self.edges() {
+            sink.event(Event::MapStart);
+            for (key, id) in [("source", container), ("target", contained)] {
+                sink.event(Event::Key(key));
+                sink.event(Event::Text(&evaluator.shown_reference(id)));
+            }
+            sink.event(Event::MapEnd);
+        }
+        sink.event(Event::ListEnd);
+        sink.event(Event::Key("classes"));
+        send_texts(evaluator.classes.iter(), sink);
+        sink.event(Event::MapEnd);
+    }
+
+    fn send_whole_resource(
+        &self,
+        id: ResourceId,
+        resource: &Resource<'_>,
+        sources: &Sources,
+        sink: &mut impl Sink,
+    ) {
+        sink.event(Event::MapStart);
+        self.send_identity(resource, sink);
+        sink.event(Event::Key("tags"));
+        send_texts(self.evaluator.tags(id).iter(), sink);
+        if let Some(span) = resource.span.filter(|_| resource.shown) {
+            let location = sources.location(span.start);
+            sink.event(Event::Key("file"));
+            sink.event(Event::Text(&location.file));
+            sink.event(Event::Key("line"));
+            sink.event(Event::Integer(location.line.into()));
+        }
+        sink.event(Event::Key("exported"));
+        sink.event(Event::Bool(resource.form == Form::Exported));
+        sink.event(Event::Key("kind"));
+        sink.event(Event::Text(match resource.kind {
+            ResourceKind::BuiltIn => "compilable_type",
+            ResourceKind::Defined(_) => "defined_type",
+            ResourceKind::Class if resource.shown => "class",
+            ResourceKind::Special if resource.is_stage() => "compilable_type",
+            ResourceKind::Class | ResourceKind::Special => "unknown",
+        }));
+        if resource
+            .attributes
+            .iter()
+            .any(|attribute| !attribute.value.is_undef())
+        {
+            sink.event(Event::Key("parameters"));
+            send_attributes(resource, sink);
+        }
+        send_sensitive(resource, sink);
+        sink.event(Event::MapEnd);
+    }
+
+    /// An identity in the form of a UUID: the same for the same catalog.
+    fn identity(&self) -> String {
+        let mut hasher = FxHasher::default();
+        self.evaluator.node.name.hash(&mut hasher);
+        for (_, resource) in self.resources() {
+            resource.type_name.hash(&mut hasher);
+            resource.title.hash(&mut hasher);
+            for attribute in &resource.attributes {
+                attribute.name.hash(&mut hasher);
+                attribute.value.datum.hash(&mut hasher);
+            }
+        }
+        let first = hasher.finish();
+        first.hash(&mut hasher);
+        let second = hasher.finish();
+        format!(
+            "{:08x}-{:04x}-8{:03x}-8{:03x}-{:012x}",
+            first >> 32,
+            first >> 16 & 0xffff,
+            first & 0xfff,
+            second >> 52,
+            second & 0xffff_ffff_ffff
+        )
     }
 
     /// Who contains whom, in the order of what is contained.

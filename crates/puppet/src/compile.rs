@@ -93,8 +93,13 @@ impl Node {
 
 /// Compiles the catalog of a node.
 pub fn compile<'t>(site: &'t Site<'t>, node: &'t Node, options: &'t Options) -> Compiled<'t> {
+    on_stack(options.depth, || compile_here(site, node, options))
+}
+
+/// Compiles the catalog of a node on the stack that is there: see [`on_stack`].
+pub fn compile_here<'t>(site: &'t Site<'t>, node: &'t Node, options: &'t Options) -> Compiled<'t> {
     let mut evaluator = Evaluator::new(site, node, options);
-    let result = on_stack(options.depth, || evaluator.catalog());
+    let result = evaluator.catalog();
     let mut diagnostics = std::mem::take(&mut evaluator.warnings);
     if let Err(stop) = result {
         diagnostics.push(match *stop {
@@ -112,11 +117,27 @@ pub fn compile<'t>(site: &'t Site<'t>, node: &'t Node, options: &'t Options) -> 
     }
 }
 
+/// The nodes that the manifests have a definition for by name.
+pub fn named_nodes(site: &Site<'_>) -> Result<Vec<String>, Box<Diagnostic>> {
+    let mut names = Vec::new();
+    for loaded in site.manifests()? {
+        for definition in &loaded.program.definitions {
+            if let DefinitionKind::Node { matches } = &definition.kind {
+                names.extend(matches.iter().filter_map(|one| match &one.kind {
+                    NodeMatchKind::Name(name) => Some(name.to_string()),
+                    _ => None,
+                }));
+            }
+        }
+    }
+    Ok(names)
+}
+
 /// Stack that one level of evaluation may take.
 const STACK_OF_LEVEL: usize = 4 << 10;
 
 /// Does something that evaluates, on a stack that is as deep as the limit says.
-fn on_stack<T: Send>(depth: u32, work: impl FnOnce() -> T + Send) -> T {
+pub fn on_stack<T: Send>(depth: u32, work: impl FnOnce() -> T + Send) -> T {
     let stack = (depth as usize * STACK_OF_LEVEL).max(8 << 20);
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().stack_size(stack);
@@ -174,7 +195,10 @@ impl<'t> Evaluator<'t> {
         self.check_attributes()?;
         self.hand_down();
         self.check_collectors()?;
-        self.check_relationships()
+        self.check_relationships()?;
+        let cycles = self.cycles();
+        self.warnings.extend(cycles);
+        Ok(())
     }
 
     /// What is there before any manifest: the main stage, the settings, the main class, facts.
@@ -225,10 +249,6 @@ impl<'t> Evaluator<'t> {
             sensitive: Vec::new(),
             realised: Vec::new(),
         };
-        resource.tags.add(&type_name.to_lowercase());
-        if title != "main" {
-            resource.tags.add_if_valid(title);
-        }
         if named {
             resource.set(Attribute {
                 name: "name".into(),
@@ -334,7 +354,6 @@ impl<'t> Evaluator<'t> {
             variables: FxHashMap::default(),
             defaults: FxHashMap::default(),
         });
-        self.inherit_tags(id);
         self.classes.push(title.clone());
         for name in ["name", "title"] {
             let definition = Defined {
@@ -382,8 +401,6 @@ impl<'t> Evaluator<'t> {
                         });
                     }
                 }
-                let tags = self.resources[container.index()].tags.clone();
-                self.resources[id.index()].tags.merge(&tags);
                 pending.push_back(*id);
             }
         }

@@ -12,6 +12,7 @@
 pub mod catalog;
 pub mod compare;
 pub mod compile;
+mod cycles;
 mod effects;
 pub mod escapes;
 pub mod evaluate;

@@ -9,8 +9,8 @@ use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::print::json::Json;
 use hence_model::print::yaml::Yaml;
 
-use super::folder;
 use super::source::{Language, SourceOptions};
+use super::{folder, nodes};
 use crate::configuration::Configuration;
 use crate::console::Console;
 use crate::disk::{replace, unwritable};
@@ -59,11 +59,24 @@ enum Format {
     Yaml,
     /// The language of the source: what is printed compiles to the same configuration
     Native,
+    /// A catalog as Puppet's agent takes it: `puppet apply --catalog` (Puppet)
+    Catalog,
 }
 
 impl Compile {
     /// Compiles.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        if self.source.puppet.nodes.is_some() {
+            return match &self.out {
+                Some(out) => nodes::compile(self, console, out),
+                None => {
+                    let message = "the catalogs of many nodes are many files";
+                    let diagnostic = Diagnostic::error(NEEDS_OUT, message)
+                        .help("say where they go: `--out DIR`");
+                    Err(Stop::Refused(Box::new(diagnostic)))
+                }
+            };
+        }
         if !console.path(&self.input).is_dir() || self.source.is_puppet() {
             return self.file(console, &self.input, self.out.as_deref());
         }
@@ -147,7 +160,7 @@ impl Compile {
     /// What results are called.
     pub fn extension(&self, language: Language) -> &'static str {
         match (self.format, language) {
-            (Format::Json, _) => "json",
+            (Format::Json | Format::Catalog, _) => "json",
             (Format::Yaml, _) => "yaml",
             (Format::Native, Language::SmartFrog) => "sf",
             (Format::Native, Language::Cf2) => "cf2",
@@ -171,6 +184,17 @@ impl Compile {
                 yaml.finish()?;
             }
             Format::Native => compiled.print_native(writer)?,
+            Format::Catalog => {
+                let mut json = match self.pretty {
+                    true => Json::pretty(writer),
+                    false => Json::compact(writer),
+                };
+                match compiled {
+                    Configuration::Puppet(catalog) => catalog.send_whole(&mut json),
+                    other => other.send(&mut json),
+                }
+                json.finish()?;
+            }
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ mod generate;
 pub mod help;
 mod impact;
 mod man;
+mod nodes;
 mod parse;
 mod puppet;
 pub mod source;

@@ -16,6 +16,12 @@ pub struct PuppetOptions {
     /// The node whose catalog is compiled
     #[arg(long, value_name = "NAME", default_value = "default")]
     node: String,
+    /// Compile for many nodes: a file with a name on each line, or `all`; needs `--out DIR`
+    #[arg(long, value_name = "FILE|all", conflicts_with = "node")]
+    pub(super) nodes: Option<String>,
+    /// The facts of many nodes, each in a file `NAME.json`
+    #[arg(long, value_name = "DIR", requires = "nodes")]
+    pub(super) facts_dir: Option<String>,
     /// Directories with modules
     #[arg(long, value_name = "DIR:…")]
     modulepath: Option<String>,
@@ -46,7 +52,7 @@ enum DefineOrder {
 }
 
 impl PuppetOptions {
-    fn layout(&self, manifest: &str) -> Layout {
+    pub(super) fn layout(&self, manifest: &str) -> Layout {
         let mut modulepath = self
             .modulepath
             .as_deref()
@@ -63,7 +69,7 @@ impl PuppetOptions {
         }
     }
 
-    fn options(&self, depth: u32) -> Options {
+    pub(super) fn options(&self, depth: u32) -> Options {
         Options {
             strict: self.strict,
             in_place: self.define_order == DefineOrder::InPlace,

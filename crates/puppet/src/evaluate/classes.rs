@@ -359,7 +359,6 @@ impl<'t> Evaluator<'t> {
         let span = resource.span;
         let title = resource.title.clone();
         let kind = resource.kind;
-        self.inherit_tags(id);
         let work = |evaluator: &mut Self| match kind {
             ResourceKind::Class => match evaluator.find_class(&title)? {
                 Some(class) => evaluator.evaluate_class(id, &class),

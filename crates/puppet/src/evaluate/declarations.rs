@@ -437,7 +437,7 @@ impl<'t> Evaluator<'t> {
     }
 
     /// Puts a resource into the catalog. There is at most one of a type and title (§3.3.2.1).
-    pub(crate) fn add_resource(&mut self, mut resource: Resource<'t>) -> Outcome<ResourceId> {
+    pub(crate) fn add_resource(&mut self, resource: Resource<'t>) -> Outcome<ResourceId> {
         let id = ResourceId::from_index(self.resources.len());
         let folded = self.folded(&resource.type_name);
         let key = (folded.clone(), resource.title.clone());
@@ -451,8 +451,6 @@ impl<'t> Evaluator<'t> {
         {
             return fail(STAGE, "only classes can have a stage", stage.span);
         }
-        resource.tags.add(&folded);
-        resource.tags.add_if_valid(&resource.title);
         let aliases = self.names_of(&resource, &folded);
         let contained = !resource.is_class() && !resource.is_stage();
         self.by_type

@@ -37,7 +37,7 @@ pub use classes::{Known, NO_NODE};
 pub(crate) use collectors::Collector;
 pub(crate) use declarations::{TAG, VIRTUAL_CLASS, flatten};
 pub(crate) use operators::merged;
-pub(crate) use relationships::{Relationship, Side};
+pub(crate) use relationships::{Relationship, Side, read_reference};
 
 use crate::compile::{Node, Options};
 use crate::resource::Resource;
@@ -54,6 +54,9 @@ pub const UNKNOWN_TYPE: Code = Code::new("puppet.unknown-type");
 pub const TOO_MANY_STEPS: Code = Code::new("limit.steps");
 /// A word that is kept for later.
 pub const RESERVED_WORD: Code = Code::new("puppet.reserved-word");
+
+/// A heredoc is not in the syntax that it says.
+pub const HEREDOC_SYNTAX: Code = Code::new("puppet.heredoc-syntax");
 
 /// Values nest at most so deep.
 pub const DEEPEST_VALUE: u32 = 1_000;
@@ -221,7 +224,12 @@ impl<'t> Evaluator<'t> {
                 fail(RESERVED_WORD, message, at.span)
             }
             Kind::Variable(name) => self.variable(at, name),
-            Kind::Heredoc(text, _) | Kind::Parenthesised(text) => self.nested(text),
+            Kind::Heredoc(text, syntax) => {
+                let value = self.nested(text)?;
+                check_syntax(&value, syntax.as_deref(), at.span)?;
+                Ok(value)
+            }
+            Kind::Parenthesised(inner) => self.nested(inner),
             Kind::Interpolated(pieces) => self.interpolated(at, pieces),
             Kind::Array(elements) => self.elements(at, elements),
             Kind::Hash(entries) => self.hash(at, entries),
@@ -451,16 +459,6 @@ impl<'t> Evaluator<'t> {
         })
     }
 
-    /// A resource takes the tags of what contains it.
-    pub(crate) fn inherit_tags(&mut self, id: ResourceId) {
-        let scope = self.resources[id.index()].scope;
-        let container = self.scopes[scope.index()].resource;
-        if container != id {
-            let tags = self.resources[container.index()].tags.clone();
-            self.resources[id.index()].tags.merge(&tags);
-        }
-    }
-
     /// A warning, once for each place.
     pub(crate) fn warn(&mut self, warning: Diagnostic) {
         if !self.warnings.contains(&warning) {
@@ -493,6 +491,24 @@ impl<'t> Evaluator<'t> {
             }
         }
         chain
+    }
+}
+
+/// A heredoc that says it is JSON must be.
+fn check_syntax(value: &Value, syntax: Option<&str>, span: Span) -> Outcome<()> {
+    let Datum::Text(text) = &value.datum else {
+        return Ok(());
+    };
+    if syntax != Some("json") {
+        return Ok(());
+    }
+    match crate::functions::json::read_json(text, value.origin) {
+        Ok(_) => Ok(()),
+        Err(why) => fail(
+            HEREDOC_SYNTAX,
+            format!("this heredoc is no JSON: {why}"),
+            span,
+        ),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::evaluate::{Evaluator, Invocation, Outcome, fail};
 use crate::syntax::Lambda;
 use crate::trace::{Cause, Node};
 use crate::types::Type;
-use crate::value::{Array, Datum, Hash, Value};
+use crate::value::{Array, Datum, Entry, Hash, Value};
 
 /// So long is the longest text that a function makes, in bytes.
 pub(super) const LONGEST_TEXT: usize = 64 << 20;
@@ -224,11 +224,6 @@ pub(super) fn accepts(lambda: &Lambda, count: usize) -> bool {
 
 /// What a value becomes there; nothing if it stays as it is.
 fn older_datum(datum: &Datum) -> Option<Datum> {
-    let changed = |value: &Value| older_datum(&value.datum).is_some();
-    let renewed = |value: &Value| {
-        let datum = older_datum(&value.datum);
-        Value::new(datum.unwrap_or_else(|| value.datum.clone()), value.origin)
-    };
     match datum {
         Datum::Pattern(_)
         | Datum::SemVer(_)
@@ -236,20 +231,40 @@ fn older_datum(datum: &Datum) -> Option<Datum> {
         | Datum::Binary(_)
         | Datum::Timespan(_)
         | Datum::Timestamp(_) => Some(Datum::Text(crate::text::text(datum))),
-        Datum::Array(array) if array.iter().any(changed) => {
-            Some(Datum::Array(array.iter().map(renewed).collect()))
-        }
-        Datum::Hash(hash) => {
-            let mut entries = hash.iter();
-            if !entries.any(|(key, entry)| older_datum(key).is_some() || changed(&entry.value)) {
+        Datum::Array(array) => {
+            let changed: Vec<_> = array.iter().map(|it| older_datum(&it.datum)).collect();
+            if changed.iter().all(Option::is_none) {
                 return None;
             }
-            let entries = hash.iter().map(|(key, entry)| {
+            let values = array.iter().zip(changed);
+            let values = values.map(|(value, datum)| renewed(value, datum));
+            Some(Datum::Array(values.collect()))
+        }
+        Datum::Hash(hash) => {
+            let changed = |(key, entry): (&Datum, &Entry)| {
+                (older_datum(key), older_datum(&entry.value.datum))
+            };
+            let changed: Vec<_> = hash.iter().map(changed).collect();
+            if changed
+                .iter()
+                .all(|(key, value)| key.is_none() && value.is_none())
+            {
+                return None;
+            }
+            let entries = hash.iter().zip(changed);
+            let entries = entries.map(|((key, entry), (new_key, value))| {
                 let key = Value::new(key.clone(), entry.key);
-                (renewed(&key), renewed(&entry.value))
+                (renewed(&key, new_key), renewed(&entry.value, value))
             });
             Some(Datum::Hash(entries.collect()))
         }
         _ => None,
+    }
+}
+
+fn renewed(value: &Value, datum: Option<Datum>) -> Value {
+    match datum {
+        Some(datum) => Value::new(datum, value.origin),
+        None => value.clone(),
     }
 }

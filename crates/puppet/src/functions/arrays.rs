@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 
-use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHashSet};
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::FxBuildHasher;
 
+use super::arguments::MOST_ELEMENTS;
 use super::iterate::Elements;
 use super::words::CharacterSet;
 use super::{ANY, Function, Takes, plain, ruby};
@@ -20,6 +21,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         |evaluator, call| {
             let mut flat = Vec::new();
             ruby::flatten(&call.arguments, &mut flat);
+            call.check_count(flat.len())?;
             call.container(evaluator, Array::from(flat))
         },
     ),
@@ -239,15 +241,18 @@ pub(super) const FUNCTIONS: &[Function] = &[
     ),
 ];
 
+/// Values that differ, as keys of a hash do.
+type Distinct = IndexSet<Datum, FxBuildHasher>;
+
 /// Each value once, the first of those that are equal.
 pub(super) fn distinct(values: Vec<Value>) -> Vec<Value> {
-    let mut seen = FxHashSet::default();
+    let mut seen = Distinct::default();
     let mut values = values;
     values.retain(|value| seen.insert(value.datum.clone()));
     values
 }
 
-fn data(array: &Array) -> FxHashSet<Datum> {
+fn data(array: &Array) -> Distinct {
     array.iter().map(|value| value.datum.clone()).collect()
 }
 
@@ -270,7 +275,7 @@ fn unique<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
         return unique_values(evaluator, &call, hash);
     }
     let elements = Elements::of(evaluator, &call)?;
-    let mut seen = FxHashSet::default();
+    let mut seen = Distinct::default();
     let mut kept = Vec::new();
     let mut decided: Vec<Value> = call.origins().collect();
     if let Some(lambda) = call.lambda {
@@ -515,7 +520,8 @@ fn range<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
             .map(|number| value(Datum::Integer(number)))
             .collect()
     } else {
-        let texts = texts_between(&from, &to, exclusive, LONGEST_RANGE.saturating_mul(step));
+        let most = LONGEST_RANGE.saturating_mul(step).min(MOST_ELEMENTS);
+        let texts = texts_between(&from, &to, exclusive, most);
         let texts = texts.step_by(step).take(LONGEST_RANGE);
         texts.map(|text| value(Datum::from(text))).collect()
     };

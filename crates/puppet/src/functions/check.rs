@@ -647,10 +647,7 @@ impl Network {
         let most = if address.is_ipv4() { 32 } else { 128 };
         let length = match mask {
             None => most,
-            Some(mask) if is_digits(mask) => {
-                let length = mask.parse().ok().filter(|length| *length <= most)?;
-                length
-            }
+            Some(mask) if is_digits(mask) => mask.parse().ok().filter(|length| *length <= most)?,
             Some(mask) => match (mask.parse().ok()?, address) {
                 (std::net::IpAddr::V4(mask), std::net::IpAddr::V4(_)) => {
                     let bits = u32::from(mask);

@@ -81,7 +81,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
         |evaluator, call| {
             let call = call.older();
             let length = positive(evaluator, &call, 0)?;
-            call.check_length(length)?;
+            if length > LONGEST_RANDOM {
+                return call.wrong(0, format!("a length is at most {LONGEST_RANDOM}"));
+            }
             let characters = match call.arguments.get(1) {
                 Some(_) => call.text(evaluator, 1)?.chars().collect(),
                 None => Vec::new(),
@@ -209,6 +211,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
         },
     ),
 ];
+
+/// So many characters does a random text have at most, as each takes a new start.
+const LONGEST_RANDOM: usize = 100_000;
 
 /// The namespace of domain names in UUIDs (RFC 4122, appendix C).
 const DOMAIN_NAMES: [u8; 16] = [

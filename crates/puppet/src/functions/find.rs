@@ -192,7 +192,7 @@ fn dig<'t>(
     call: &Invocation<'t>,
     data: Value,
     keys: &[Value],
-) -> Result<Value, Obstacle> {
+) -> Result<Value, Box<Obstacle>> {
     let mut value = data;
     for (number, key) in keys.iter().enumerate() {
         let path = |count: usize| {
@@ -213,26 +213,26 @@ fn dig<'t>(
             (Datum::Array(_), other) => {
                 let kind = Type::reduced(other);
                 let (path, shown) = path(number + 1);
-                return Err(Obstacle {
+                return Err(Box::new(Obstacle {
                     message: format!(
                         "The given data requires an Integer index at {shown}, got '{kind}'"
                     ),
                     issue: "EXPECTED_INTEGER_INDEX",
                     path,
                     kind: ("index_type", kind),
-                });
+                }));
             }
             (other, _) => {
                 let kind = Type::reduced(other);
                 let (path, shown) = path(number);
-                return Err(Obstacle {
+                return Err(Box::new(Obstacle {
                     message: format!(
                         "The given data does not contain a Collection at {shown}, got '{kind}'"
                     ),
                     issue: "EXPECTED_COLLECTION",
                     path,
                     kind: ("value_type", kind),
-                });
+                }));
             }
         };
         value = evaluator.element(call.at, found.as_ref(), &value, key);

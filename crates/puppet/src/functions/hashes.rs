@@ -84,6 +84,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let call = call.older();
             let mut flat = Vec::new();
             ruby::flatten(call.array(evaluator, 0)?.iter(), &mut flat);
+            call.check_count(flat.len())?;
             if let [only] = flat.as_slice()
                 && let Datum::Hash(hash) = &only.datum
             {

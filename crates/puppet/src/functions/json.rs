@@ -219,7 +219,9 @@ fn write_json(
 
 fn indent(out: &mut EcoString, style: &Style, level: usize) {
     for _ in 0..level {
-        out.push_str(&style.indent);
+        if out.len() <= super::arguments::LONGEST_TEXT {
+            out.push_str(&style.indent);
+        }
     }
 }
 
@@ -270,7 +272,7 @@ fn parse_json<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcom
 /// Levels that a JSON text may have.
 const DEEPEST_JSON: u32 = 100;
 
-fn read_json(text: &str, origin: Origin) -> Result<Value, String> {
+pub(crate) fn read_json(text: &str, origin: Origin) -> Result<Value, String> {
     let mut reader = Json {
         text,
         at: 0,

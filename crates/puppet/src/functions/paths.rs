@@ -66,11 +66,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let call = call.older();
             let mut words = Vec::new();
             ruby::flatten(&call.arguments, &mut words);
+            call.check_count(words.len())?;
             let mut quoted: Vec<String> = Vec::with_capacity(words.len());
             for word in &words {
                 match &word.datum {
                     Datum::Text(word) => quoted.push(shell_quoted(word)),
-                    // Quotes and dangerous letters are what is looked for, so a hash of nothing has none.
                     _ => return call.wrong(0, "expected texts"),
                 }
             }

@@ -161,6 +161,7 @@ fn split(pattern: &Pattern, text: &str) -> Vec<EcoString> {
     let (mut from, mut at) = (0, 0);
     let mut skipped = false;
     while at <= text.len()
+        && parts.len() <= super::arguments::MOST_ELEMENTS
         && let Some(groups) = pattern.find_from(text, at)
     {
         let Some(found) = groups[0].clone() else {

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use ecow::{EcoString, eco_format};
 
+use super::arguments::{LONGEST_TEXT, MOST_ELEMENTS};
 use crate::value::{Datum, Value};
 
 /// What `to_s` makes of a value.
@@ -25,6 +26,10 @@ pub(super) fn inspect(datum: &Datum) -> EcoString {
 }
 
 fn write_inspected(out: &mut EcoString, datum: &Datum) {
+    // Whoever asked will see that it is too long.
+    if out.len() > LONGEST_TEXT {
+        return;
+    }
     match datum {
         Datum::Undef => out.push_str("nil"),
         Datum::Default => out.push_str(":default"),
@@ -127,9 +132,12 @@ pub(super) fn equal(one: &Datum, another: &Datum) -> bool {
     }
 }
 
-/// The elements of arrays in arrays, one after another.
+/// The elements of arrays in arrays, one after another; no more of them than an array may have, and one.
 pub(super) fn flatten<'a>(values: impl IntoIterator<Item = &'a Value>, flat: &mut Vec<Value>) {
     for value in values {
+        if flat.len() > MOST_ELEMENTS {
+            return;
+        }
         match &value.datum {
             Datum::Array(array) => flatten(array.iter(), flat),
             _ => flat.push(value.clone()),

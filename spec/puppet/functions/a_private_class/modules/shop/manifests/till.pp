@@ -1,0 +1,3 @@
+class shop::till {
+  assert_private()
+}
