@@ -25,6 +25,8 @@ pub struct Options {
     pub in_place: bool,
     /// So deep may evaluation nest.
     pub depth: u32,
+    /// So many expressions may be evaluated.
+    pub steps: u64,
 }
 
 impl Default for Options {
@@ -33,6 +35,7 @@ impl Default for Options {
             strict: false,
             in_place: false,
             depth: 10_000,
+            steps: 1 << 28,
         }
     }
 }

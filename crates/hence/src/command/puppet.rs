@@ -36,6 +36,9 @@ pub struct PuppetOptions {
     /// When the bodies of defined types run
     #[arg(long, value_enum, default_value = "lazy")]
     define_order: DefineOrder,
+    /// Most expressions that are evaluated for a node
+    #[arg(long, value_name = "STEPS", default_value_t = Options::default().steps)]
+    max_steps: u64,
 }
 
 /// When the bodies of defined types run.
@@ -70,6 +73,7 @@ impl PuppetOptions {
             strict: self.strict,
             in_place: self.define_order == DefineOrder::InPlace,
             depth,
+            steps: self.max_steps,
         }
     }
 }

@@ -338,6 +338,7 @@ impl<'t> Evaluator<'t> {
                     true => trouble,
                     false => trouble.label(*parent_span, "and here the circle closes"),
                 };
+                seen.push(parent.clone());
                 return Err(failed(trouble.help(seen.join(" inherits "))));
             }
             seen.push(parent.clone());

@@ -730,7 +730,9 @@ impl<'t> Evaluator<'t> {
         let resource = &self.resources[id.index()];
         if resource.source != source && !self.is_child(&source, &resource.source) {
             let reference = resource.reference();
-            let message = format!("only a class that inherits this one's can override {reference}");
+            let message = format!(
+                "only the class that declares {reference}, and classes that inherit it, can override it"
+            );
             let mut trouble = Diagnostic::error(OVERRIDE, message).at(span);
             if let Some(declared) = resource.span {
                 trouble = trouble.label(declared, "declared here");

@@ -58,8 +58,6 @@ pub const RESERVED_WORD: Code = Code::new("puppet.reserved-word");
 /// A heredoc is not in the syntax that it says.
 pub const HEREDOC_SYNTAX: Code = Code::new("puppet.heredoc-syntax");
 
-/// So many expressions are evaluated for one node.
-const STEPS: u64 = 1 << 28;
 /// Values nest at most so deep.
 pub const DEEPEST_VALUE: u32 = 1_000;
 
@@ -206,9 +204,11 @@ impl<'t> Evaluator<'t> {
     /// Evaluates an expression.
     pub(crate) fn expression(&mut self, at: &'t Expression) -> Outcome {
         self.steps += 1;
-        if self.steps > STEPS {
-            let message = format!("evaluating this node takes more than {STEPS} steps");
-            return fail(TOO_MANY_STEPS, message, at.span);
+        let most = self.options.steps;
+        if self.steps > most {
+            let message = format!("the catalog of this node takes more than {most} steps");
+            let trouble = Diagnostic::error(TOO_MANY_STEPS, message).at(at.span);
+            return Err(failed(trouble.help("allow more with `--max-steps`")));
         }
         match &at.kind {
             Kind::Nothing | Kind::Undef => Ok(self.written(Datum::Undef, at.span)),
