@@ -1,0 +1,6 @@
+class web {
+  package { 'nginx': require => File['/etc/nginx'] }
+}
+include web
+file { '/etc/nginx': }
+Class['web'] -> File['/etc/nginx']
