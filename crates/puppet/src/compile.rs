@@ -96,6 +96,20 @@ pub fn compile<'t>(site: &'t Site<'t>, node: &'t Node, options: &'t Options) -> 
     on_stack(options.depth, || compile_here(site, node, options))
 }
 
+/// There is no catalog, because something is wrong before anything is evaluated.
+pub fn refused<'t>(
+    site: &'t Site<'t>,
+    node: &'t Node,
+    options: &'t Options,
+    trouble: Diagnostic,
+) -> Compiled<'t> {
+    Compiled {
+        evaluator: Evaluator::new(site, node, options),
+        diagnostics: vec![trouble],
+        good: false,
+    }
+}
+
 /// Compiles the catalog of a node on the stack that is there: see [`on_stack`].
 pub fn compile_here<'t>(site: &'t Site<'t>, node: &'t Node, options: &'t Options) -> Compiled<'t> {
     let mut evaluator = Evaluator::new(site, node, options);

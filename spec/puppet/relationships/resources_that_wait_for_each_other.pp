@@ -1,6 +1,5 @@
-class web {
-  package { 'nginx': require => File['/etc/nginx'] }
-}
-include web
-file { '/etc/nginx': }
-Class['web'] -> File['/etc/nginx']
+file { '/a': require => File['/b'] }
+file { '/b': require => Class['c'] }
+class c { notify { 'n': } }
+include c
+File['/a'] -> Notify['n']
