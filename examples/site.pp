@@ -5,7 +5,9 @@
 #   hence why examples/site.pp 'File[/etc/nginx/intern].mode' --node www.example.org
 #                                                                             which of two said it, and which lost?
 #   hence why examples/site.pp 'User[carol]' --node www.example.org           why is she here?
-#   hence impact examples/site.pp:18 --in examples/site.pp --node www.example.org
+#   hence why examples/site.pp 'File[/etc/nginx/workers].group' --node www.example.org
+#                                                                             why is there no such attribute?
+#   hence impact examples/site.pp:20 --in examples/site.pp --node www.example.org
 #                                                                             what changes with the domain?
 
 File {
@@ -53,6 +55,7 @@ class web(Integer[1] $workers = 2) {
   }
   file { '/etc/nginx/workers':
     content => "worker_processes ${workers};\n",
+    group   => $facts['web_group'],
     require => Package['nginx'],
   }
   User <| tag == 'webmaster' |>

@@ -178,15 +178,19 @@ impl Example {
     const NAME: &str = "example";
 
     /// What examples of Puppet find beside them.
-    const BESIDE: [(&str, &str); 6] = [
+    const BESIDE: [(&str, &str); 7] = [
         ("facts.json", r#"{ "os": { "family": "Debian" } }"#),
         (
             "hiera.yaml",
-            "version: 5\nhierarchy:\n  - { name: all, path: common.yaml }\n",
+            "version: 5\nhierarchy:\n  - { name: all, paths: [people.yaml, common.yaml] }\n",
         ),
         (
             "data/common.yaml",
             "key: k\nusers: { alice.smith: { uid: 1000 } }\n",
+        ),
+        (
+            "data/people.yaml",
+            "users: { alice.smith: { uid: 1001 } }\n",
         ),
         (
             "modules/apache/manifests/init.pp",

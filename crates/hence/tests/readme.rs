@@ -1,11 +1,11 @@
-//! What the README shows is what Hence answers.
+//! What the README and the page about Puppet show is what Hence answers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 #[test]
-fn every_answer_in_the_readme_is_a_real_one() {
+fn every_answer_that_is_shown_is_a_real_one() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("readme");
     let parts = folder.join("examples/parts");
@@ -14,6 +14,7 @@ fn every_answer_in_the_readme_is_a_real_one() {
         fs::copy(root.join(name), folder.join(name)).expect("the examples are there");
     };
     copy("examples/site.sf");
+    copy("examples/site.pp");
     copy("examples/parts/services.sf");
     // The mistake of which the README speaks, in the same example.
     let site = fs::read_to_string(root.join("examples/site.sf")).expect("it was just copied");
@@ -22,9 +23,10 @@ fn every_answer_in_the_readme_is_a_real_one() {
         .replace("\"parts/", "\"examples/parts/");
     fs::write(folder.join("typo.sf"), typo).expect("the target directory can be written");
 
-    let readme = fs::read_to_string(root.join("README.md")).expect("there is a README");
+    let read = |name: &str| fs::read_to_string(root.join(name)).expect("the page is there");
+    let pages = [read("README.md"), read("docs/puppet.md")].concat();
     let mut shown = 0;
-    for session in readme.split("    $ hence ").skip(1) {
+    for session in pages.split("    $ hence ").skip(1) {
         let (command, rest) = session.split_once('\n').expect("an answer follows");
         let answer: String = rest
             .lines()
@@ -41,5 +43,5 @@ fn every_answer_in_the_readme_is_a_real_one() {
         assert_eq!(answer.trim_end(), real.trim_end(), "hence {command}");
         shown += 1;
     }
-    assert_eq!(shown, 2);
+    assert_eq!(shown, 5);
 }

@@ -119,7 +119,8 @@ pub fn compile_here<'t>(site: &'t Site<'t>, node: &'t Node, options: &'t Options
         diagnostics.push(match *stop {
             Stop::Failed(trouble) => trouble,
             Stop::Break(span) => misplaced("break", span),
-            Stop::Next(_) | Stop::Return(_) => misplaced_value(),
+            Stop::Next(_, span) => misplaced("next", span),
+            Stop::Return(_, span) => misplaced("return", span),
         });
         diagnostics.append(&mut evaluator.further);
     }
@@ -169,11 +170,6 @@ fn misplaced(what: &str, span: hence_model::source::Span) -> Diagnostic {
     Diagnostic::error(crate::functions::MISPLACED, message).at(span)
 }
 
-fn misplaced_value() -> Diagnostic {
-    let message = "`return()` or `next()` stands where nothing can be left";
-    Diagnostic::error(crate::functions::MISPLACED, message)
-}
-
 impl<'t> Evaluator<'t> {
     /// Evaluates everything, in the order of the real compiler: the main manifests, the node definition, then
     /// collectors and defined types in turn, then relationships, overrides that had to wait, and checks.
@@ -190,13 +186,7 @@ impl<'t> Evaluator<'t> {
             evaluator.under(Cause::Declared(main), |evaluator| {
                 // (TopScope, MSeq)
                 for loaded in &manifests {
-                    match evaluator.block(&loaded.program.body) {
-                        Ok(_) => {}
-                        Err(stop) => match *stop {
-                            Stop::Return(_) => break,
-                            other => return Err(Box::new(other)),
-                        },
-                    }
+                    evaluator.block(&loaded.program.body)?;
                 }
                 Ok(())
             })

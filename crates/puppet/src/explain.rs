@@ -23,6 +23,8 @@ use crate::value::{Datum, Value};
 
 /// So deep is an expression told.
 const DEEPEST: usize = 60;
+/// So many steps are told of what a value was computed from.
+const MOST_STEPS: usize = 100;
 
 /// A value in the catalog: its resource, its path, the values around it, and itself.
 type Leaf = (ResourceId, Vec<Segment>, Vec<(Value, Value)>, Value);
@@ -134,29 +136,39 @@ impl<'t> Compiled<'t> {
             };
             let reasons = Reasons::new(&mut self.evaluator, &mut absences);
             let reasons = reasons.of_attribute(id, attribute, &containers, &value);
-            if wanted.iter().any(|at| reasons.found.contains_key(at)) {
+            let inside = |at: &u32| place.start <= *at && *at < place.end;
+            if wanted.iter().any(|at| reasons.found.contains_key(at))
+                || reasons.found.keys().any(inside)
+            {
                 name(&path);
             }
         }
     }
 
-    /// The stretch that is meant by a line, or by a column of it; none if nothing is written there.
+    /// The stretch that is meant by a line, or by a column of it; none if nothing is written there. Of facts and
+    /// data, it is always the line.
     pub fn meant(&self, unit: &Unit, file: FileId, line: u32, column: Option<u32>) -> Option<Span> {
         let literals = self.literals();
+        let mut loaded = self.evaluator.loaded.iter();
+        let is_manifest = loaded.any(|loaded| loaded.program.file == file);
         match column {
-            Some(column) => {
+            Some(column) if is_manifest => {
                 let offset = unit.sources.offset(file, line, column)?;
                 let around = literals.within(Span::at(offset));
                 around.min_by_key(|span| span.end - span.start)
             }
-            None => {
+            _ => {
                 let start = unit.sources.offset(file, line, 1)?;
                 let text = unit
                     .sources
                     .slice(Span::new(start, unit.sources.span(file).end));
                 let length = text.find('\n').unwrap_or(text.len()) as u32;
                 let line = Span::new(start, start + length);
-                literals.within(line).next().map(|_| line)
+                let written = match is_manifest {
+                    true => literals.within(line).next().is_some(),
+                    false => !unit.sources.slice(line).trim().is_empty(),
+                };
+                written.then_some(line)
             }
         }
     }
@@ -507,8 +519,9 @@ impl<'t> Teller<'_, 't> {
         let mut steps = Vec::new();
         let path = subject.attribute.as_deref().unwrap_or("").to_owned();
         let mut control = Vec::new();
+        let mut operands = Vec::new();
         if subject.attribute.is_some() {
-            self.way(subject.value.origin, &mut steps, &mut control);
+            operands = self.way(subject.value.origin, &mut steps, &mut control);
         }
         steps.reverse();
         if let Some(attribute) = self.attribute(subject) {
@@ -521,6 +534,7 @@ impl<'t> Teller<'_, 't> {
             }
             control.push(attribute.control);
         }
+        self.operands(operands, &mut steps, &mut control);
         let resource = self.resource(subject);
         self.declared(resource, &mut steps);
         control.push(resource.control);
@@ -539,11 +553,42 @@ impl<'t> Teller<'_, 't> {
         steps
     }
 
-    fn way(&self, origin: Origin, steps: &mut Vec<Step>, control: &mut Vec<ControlId>) {
+    /// The ways of what a value was computed from, each after what it went into.
+    fn operands(
+        &self,
+        mut pending: Vec<Origin>,
+        steps: &mut Vec<Step>,
+        control: &mut Vec<ControlId>,
+    ) {
+        pending.reverse();
+        while let Some(operand) = pending.pop()
+            && steps.len() < MOST_STEPS
+        {
+            let mut own = Vec::new();
+            let mut further = self.way(operand, &mut own, control);
+            own.reverse();
+            for step in own {
+                if !steps.iter().any(|known| known.span == step.span) {
+                    steps.push(step);
+                }
+            }
+            further.reverse();
+            pending.append(&mut further);
+        }
+    }
+
+    /// The way of a value, back to the literal or the computation that it comes from; then, what that was
+    /// computed from.
+    fn way(
+        &self,
+        origin: Origin,
+        steps: &mut Vec<Step>,
+        control: &mut Vec<ControlId>,
+    ) -> Vec<Origin> {
         let mut origin = origin;
         loop {
             match self.evaluator.trace.source(origin) {
-                Source::Nowhere => return,
+                Source::Nowhere => return Vec::new(),
                 Source::Written(at) => {
                     let span = self.span_at(at).unwrap_or(Span::at(at));
                     steps.push(Step {
@@ -552,7 +597,7 @@ impl<'t> Teller<'_, 't> {
                         path: String::new(),
                         control: false,
                     });
-                    return;
+                    return Vec::new();
                 }
                 Source::Node(Node::Variable { definition, at, .. }) => {
                     let definition = self.evaluator.trace.definition(*definition);
@@ -589,7 +634,7 @@ impl<'t> Teller<'_, 't> {
                             control: false,
                         });
                     }
-                    return;
+                    return Vec::new();
                 }
                 Source::Node(Node::Chosen { value, at, .. }) => {
                     let words = format!("handed on by `{}`", operator(at));
@@ -598,32 +643,38 @@ impl<'t> Teller<'_, 't> {
                 }
                 Source::Node(Node::Element { at, operands }) => {
                     let [element, container, _] = self.evaluator.trace.operands(*operands) else {
-                        return;
+                        return Vec::new();
                     };
                     if element.is_undef() && element.origin == container.origin {
                         let absence = self.evaluator.absence(origin);
                         let (span, words) =
                             absence.unwrap_or((at.span, "there is no such element".to_owned()));
                         steps.push(told(words.into(), span, ""));
-                        return;
+                        return Vec::new();
                     }
                     if matches!(at.kind, Kind::Access(..)) {
                         steps.push(told("taken out of it here".into(), at.span, ""));
                     }
                     origin = element.origin;
                 }
-                Source::Node(Node::Operation { at, .. }) => {
+                Source::Node(Node::Operation { at, operands }) => {
                     steps.push(Step {
                         kind: StepKind::Operation(operator(at)),
                         span: at.span,
                         path: String::new(),
                         control: false,
                     });
-                    return;
+                    // What is written in the operation itself is seen with it.
+                    let beyond = |origin: &Origin| match self.evaluator.trace.source(*origin) {
+                        Source::Written(offset) => offset < at.span.start || offset >= at.span.end,
+                        _ => true,
+                    };
+                    let operands = self.evaluator.trace.operands(*operands).iter();
+                    return operands.map(|one| one.origin).filter(beyond).collect();
                 }
                 Source::Node(Node::Unknown { at, .. }) => {
                     steps.push(told("nothing defines this variable".into(), at.span, ""));
-                    return;
+                    return Vec::new();
                 }
                 Source::Node(
                     Node::Outside(_)
@@ -631,7 +682,7 @@ impl<'t> Teller<'_, 't> {
                     | Node::Present(_)
                     | Node::Absent { .. }
                     | Node::Lacking { .. },
-                ) => return,
+                ) => return Vec::new(),
             }
         }
     }

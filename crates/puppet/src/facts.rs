@@ -45,9 +45,11 @@ pub(crate) fn values(unit: &mut Unit, file: FileId) -> Result<Hash, Box<Diagnost
                 ));
                 None
             }
-            Fact::Key(key, span) => {
+            Fact::Key(key, inside) => {
                 if let Some(Open::Map(_, waiting, _)) = open.last_mut() {
-                    *waiting = Some(Value::new(key, Origin::written(span.start)));
+                    // The quote stands before what is inside of it.
+                    let quote = inside.start - 1;
+                    *waiting = Some(Value::new(key, Origin::written(quote)));
                 }
                 None
             }

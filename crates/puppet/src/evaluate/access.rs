@@ -200,7 +200,8 @@ impl<'t> Evaluator<'t> {
                 let accessed = match types::parameterise(kind, keys) {
                     Ok(accessed) => accessed,
                     Err(failure) => {
-                        let message = failure.message;
+                        let real = "Error while evaluating a '[]' expression, ";
+                        let message = failure.message.trim_start_matches(real);
                         return fail(TYPE_ARGUMENTS, message, at.span);
                     }
                 };

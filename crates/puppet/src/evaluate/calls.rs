@@ -130,7 +130,7 @@ impl<'t> Evaluator<'t> {
                     evaluator.frames.push(frame);
                     let value = match evaluator.block(&definition.body) {
                         Err(stop) => match *stop {
-                            Stop::Return(value) | Stop::Next(value) => value,
+                            Stop::Return(value, _) | Stop::Next(value, _) => value,
                             other => return Err(Box::new(other)),
                         },
                         Ok(value) => value,
@@ -166,7 +166,7 @@ impl<'t> Evaluator<'t> {
                     evaluator.frames.push(frame);
                     let value = match evaluator.block(&lambda.body) {
                         Err(stop) => match *stop {
-                            Stop::Next(value) => value,
+                            Stop::Next(value, _) => value,
                             other => return Err(Box::new(other)),
                         },
                         Ok(value) => value,
@@ -281,7 +281,10 @@ impl<'t> Evaluator<'t> {
         }
         let value = self.nested(at)?;
         let Datum::Type(kind) = value.datum else {
-            let message = "expected a type";
+            let message = format!(
+                "expected a type, found {}",
+                Type::of(&value.datum).generalise()
+            );
             return fail(NOT_A_TYPE, message, at.span);
         };
         if is_constant(at) {

@@ -50,8 +50,11 @@ impl<'t> Evaluator<'t> {
             return Ok(());
         }
         self.loaded.push(loaded);
-        if let Some((first, rest)) = loaded.mistakes.split_first() {
-            self.further.extend(rest.iter().cloned());
+        let mut mistakes = loaded.mistakes.iter().filter(|one| one.is_error());
+        let warnings = loaded.mistakes.iter().filter(|one| !one.is_error());
+        self.warnings.extend(warnings.cloned());
+        if let Some(first) = mistakes.next() {
+            self.further.extend(mistakes.cloned());
             return Err(failed(first.clone()));
         }
         for definition in &loaded.program.definitions {
@@ -225,10 +228,13 @@ impl<'t> Evaluator<'t> {
                 return Err(failed(trouble));
             }
             other => {
-                let message = format!(
-                    "{} cannot be the name of a class",
-                    Type::of(other).generalise()
-                );
+                let message = match other {
+                    Datum::Text(_) => "the name of a class is empty".to_owned(),
+                    _ => {
+                        let found = Type::of(other).generalise();
+                        format!("expected the name of a class, found {found}")
+                    }
+                };
                 return fail(CLASS_NAME, message, span);
             }
         };
@@ -453,7 +459,7 @@ impl<'t> Evaluator<'t> {
             Ok(_) => Ok(()),
             // `return()` ends the body of a class.
             Err(stop) => match *stop {
-                Stop::Return(_) | Stop::Next(_) => Ok(()),
+                Stop::Return(..) | Stop::Next(..) => Ok(()),
                 other => Err(Box::new(other)),
             },
         }

@@ -67,9 +67,9 @@ pub enum Stop {
     /// There is no catalog.
     Failed(Diagnostic),
     /// `next(…)`
-    Next(Value),
+    Next(Value, Span),
     /// `return(…)`
-    Return(Value),
+    Return(Value, Span),
     /// `break()`
     Break(Span),
 }
@@ -482,10 +482,11 @@ impl<'t> Evaluator<'t> {
         while control != ControlId::NONE {
             let trace::Control { around, cause } = self.trace.control(control);
             control = *around;
-            if let Cause::Declared(resource) = cause {
-                let resource = &self.resources[resource.index()];
+            if let Cause::Declared(id) = cause {
+                let resource = &self.resources[id.index()];
                 if let Some(span) = resource.span {
-                    chain.push((span, format!("{} is declared here", resource.reference())));
+                    let reference = self.shown_reference(*id);
+                    chain.push((span, format!("{reference} is declared here")));
                 }
                 control = resource.control;
             }

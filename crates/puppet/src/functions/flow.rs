@@ -27,14 +27,20 @@ pub(super) const FUNCTIONS: &[Function] = &[
         arguments: (0, 1),
         lambda: Takes::None,
         about: "next(Any $value = undef): ends this round of a lambda with a value",
-        run: |evaluator, call| Err(Box::new(Stop::Next(value_of(evaluator, call)))),
+        run: |evaluator, call| {
+            let span = call.at.span;
+            Err(Box::new(Stop::Next(value_of(evaluator, call), span)))
+        },
     },
     Function {
         name: "return",
         arguments: (0, 1),
         lambda: Takes::None,
         about: "return(Any $value = undef): ends a function, or the body of a class or defined type",
-        run: |evaluator, call| Err(Box::new(Stop::Return(value_of(evaluator, call)))),
+        run: |evaluator, call| {
+            let span = call.at.span;
+            Err(Box::new(Stop::Return(value_of(evaluator, call), span)))
+        },
     },
     Function {
         name: "break",

@@ -227,7 +227,7 @@ impl<'t> Evaluator<'t> {
             Ok(_) => {}
             // Whatever was rendered before is not asked for.
             Err(stop) => match *stop {
-                Stop::Next(value) => return Ok(value),
+                Stop::Next(value, _) => return Ok(value),
                 other => return Err(Box::new(other)),
             },
         }

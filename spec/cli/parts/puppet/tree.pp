@@ -1,4 +1,4 @@
-class web(Integer $port = 80, *$rest) inherits base {
+class web(Integer $port = 80) inherits base {
   $url = "http://${host}:${port}"
   file { '/etc/web':
     mode => '0644',
@@ -7,10 +7,10 @@ class web(Integer $port = 80, *$rest) inherits base {
 }
 define site { }
 node 'www', /^web/, default { }
-function double($x) >> Integer { $x * 2 }
+function double($x, *$rest) >> Integer { $x * 2 }
 type Port = Integer[1, 65535]
 if $a and !$b { include web } elsif undef { } else { notice('none') }
-case $os { 'Debian', /Ubuntu/: { } default: { } }
+case $os { 'Debian', /Ubuntu/: { include apt } default: { } }
 $y = $os ? { 'Debian' => [1, -2.5], default => { a => true } }
 File { owner => 'root' }
 File['/etc/web'] { tag +> 'x' }

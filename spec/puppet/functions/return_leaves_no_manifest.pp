@@ -1,0 +1,3 @@
+notify { 'a': }
+[1, 2].each |$x| { return() }
+notify { 'b': }

@@ -1,1 +1,0 @@
-notify { 'n': message => with(1) |$x| { return() } }
