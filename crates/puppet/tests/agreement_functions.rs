@@ -323,7 +323,7 @@ fn generated() -> Vec<String> {
             }
             for number in 0..EACH {
                 let arguments: Vec<&str> = match count {
-                    1 if number < ARGUMENTS.len() => vec![ARGUMENTS[number]],
+                    1 => ARGUMENTS.get(number).copied().into_iter().collect(),
                     _ => (0..count)
                         .map(|_| ARGUMENTS[random(ARGUMENTS.len())])
                         .collect(),

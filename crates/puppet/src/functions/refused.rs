@@ -19,18 +19,6 @@ pub(super) const FUNCTIONS: &[Function] = &[
         |_, call| refuse(&call, "it reads the clock", "take the time from a fact"),
     ),
     plain(
-        "generate",
-        (0, ANY),
-        "generate(): refused, as it runs a program; put what it prints into data",
-        |_, call| {
-            refuse(
-                &call,
-                "it runs a program",
-                "put what the program prints into data",
-            )
-        },
-    ),
-    plain(
         "shuffle",
         (0, ANY),
         "shuffle(): refused, as it comes out differently each time; use fqdn_rotate",
