@@ -86,7 +86,7 @@ fn the_examples_of_a_page_show_the_mistake_and_then_none() {
 
 #[test]
 fn the_examples_of_the_languages_compile() {
-    for page in ["docs/smartfrog.md", "docs/cf2.md"] {
+    for page in ["docs/smartfrog.md", "docs/cf2.md", "docs/puppet.md"] {
         let text = fs::read_to_string(workspace().join(page)).unwrap();
         for example in examples(&text) {
             let raised = raised_by(&example);
@@ -103,10 +103,11 @@ struct Example {
 enum Language {
     SmartFrog(Semantics),
     Cf2(hence_cf2::compile::Lint),
+    Puppet(hence_puppet::Options),
 }
 
 /// The blocks of a page that can be compiled: ```` ```sf ````, and the semantics if it is not the core;
-/// ```` ```cf2 ````, and `-Wdup` if that is asked for.
+/// ```` ```cf2 ````, and `-Wdup` if that is asked for; ```` ```pp ````, and `--strict`.
 fn examples(page: &str) -> Vec<Example> {
     let blocks = page.split("```").skip(1).step_by(2);
     let example = |block: &str| {
@@ -118,7 +119,12 @@ fn examples(page: &str) -> Vec<Example> {
             ["sf", "production"] => Language::SmartFrog(Semantics::Production),
             ["cf2"] => Language::Cf2(hence_cf2::compile::Lint::Allow),
             ["cf2", "-Wdup"] => Language::Cf2(hence_cf2::compile::Lint::Warn),
-            ["sf" | "cf2", ..] => panic!("nobody compiles {words:?}"),
+            ["pp"] => Language::Puppet(hence_puppet::Options::default()),
+            ["pp", "--strict"] => Language::Puppet(hence_puppet::Options {
+                strict: true,
+                ..Default::default()
+            }),
+            ["sf" | "cf2" | "pp", ..] => panic!("nobody compiles {words:?}"),
             _ => return None,
         };
         let text = text.to_owned();
@@ -129,7 +135,11 @@ fn examples(page: &str) -> Vec<Example> {
 
 /// The codes of what is wrong with an example.
 fn raised_by(example: &Example) -> Vec<&'static str> {
-    let codes = |diagnostics: &[Diagnostic]| diagnostics.iter().map(|one| one.code.name).collect();
+    let codes = |diagnostics: &[Diagnostic]| {
+        let mut codes: Vec<&str> = diagnostics.iter().map(|one| one.code.name).collect();
+        codes.dedup();
+        codes
+    };
     match example.language {
         Language::SmartFrog(semantics) => {
             let options = hence_smartfrog::Options {
@@ -148,25 +158,75 @@ fn raised_by(example: &Example) -> Vec<&'static str> {
             let compiled = hence_cf2::compile_file(example, Example::NAME, &options);
             codes(&compiled.unit().diagnostics)
         }
+        Language::Puppet(options) => {
+            let layout = hence_puppet::Layout {
+                manifest: Example::NAME.into(),
+                modulepath: vec!["modules".into()],
+                hiera: Some("hiera.yaml".into()),
+                environment: None,
+            };
+            let site = hence_puppet::Site::new(example, layout, Default::default());
+            let facts = hence_puppet::facts::read(&site, example, "facts.json");
+            let node = hence_puppet::Node::new("web1.example.org", facts.expect("they are JSON"));
+            codes(&hence_puppet::compile(&site, &node, &options).diagnostics)
+        }
     }
 }
 
 impl Example {
-    /// The one file that there is.
+    /// The file with the example.
     const NAME: &str = "example";
+
+    /// What examples of Puppet find beside them.
+    const BESIDE: [(&str, &str); 6] = [
+        ("facts.json", r#"{ "os": { "family": "Debian" } }"#),
+        (
+            "hiera.yaml",
+            "version: 5\nhierarchy:\n  - { name: all, path: common.yaml }\n",
+        ),
+        (
+            "data/common.yaml",
+            "key: k\nusers: { alice.smith: { uid: 1000 } }\n",
+        ),
+        (
+            "modules/apache/manifests/init.pp",
+            "class apache($port) { }",
+        ),
+        ("modules/base/files/motd", "Welcome"),
+        (
+            "modules/web/templates/vhost.epp",
+            "<%- | $port | -%>\nlisten <%= $port %>\n",
+        ),
+    ];
 }
 
 impl Files for Example {
     fn read(&self, name: &str, text: &mut String) -> Result<(), ReadError> {
-        if name != Example::NAME {
-            return Err(ReadError::Missing);
+        let beside = Example::BESIDE.iter().find(|(file, _)| *file == name);
+        match (name, beside) {
+            (Example::NAME, _) => text.push_str(&self.text),
+            (_, Some((_, found))) => text.push_str(found),
+            _ => return Err(ReadError::Missing),
         }
-        text.push_str(&self.text);
         Ok(())
     }
 }
 
 impl hence_cf2::World for Example {}
+
+impl hence_puppet::World for Example {
+    fn list(&self, directory: &str) -> Vec<String> {
+        let inside = |file: &str| {
+            let rest = file.strip_prefix(directory)?.strip_prefix('/')?;
+            Some(match rest.split_once('/') {
+                Some((folder, _)) => format!("{folder}/"),
+                None => rest.to_owned(),
+            })
+        };
+        let names = Example::BESIDE.iter().filter_map(|(file, _)| inside(file));
+        names.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+}
 
 /// The codes that the crates define, and their rules, found in the text of the crates.
 fn codes() -> Vec<(String, Option<String>)> {

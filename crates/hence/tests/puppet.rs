@@ -86,6 +86,48 @@ fn random_manifests_have_the_same_catalogs() {
     }
 }
 
+/// The real agent takes our catalog, and makes what it says.
+#[test]
+fn puppet_applies_our_catalogs() {
+    let folder =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("apply-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("the target directory can be written");
+    let file = folder.join("made");
+    let manifest = format!(
+        "define note(String $text) {{ file {{ '{}': ensure => file, content => $text, mode => '0640' }} }}\n\
+         class greeting($who = 'world') {{ note {{ 'n': text => \"hello ${{who}}\\n\" }} }}\n\
+         class {{ 'greeting': who => 'fleet' }}\n",
+        file.display()
+    );
+    fs::write(folder.join("site.pp"), manifest).expect("it can be written");
+    let words = [
+        "hence",
+        "compile",
+        "site.pp",
+        "--node",
+        "web1",
+        "--format",
+        "catalog",
+        "--out",
+        "catalog.json",
+    ];
+    let (_, said) = run(&folder, &words.map(str::to_owned));
+    assert_eq!(said, "");
+    let places = ["conf", "var", "run", "log", "code"]
+        .map(|kind| format!("--{kind}dir={}", folder.join(kind).display()));
+    let applied = Command::new("puppet")
+        .args(["apply", "--catalog", "catalog.json"])
+        .args(places)
+        .current_dir(&folder)
+        .output()
+        .expect("apt-get install -y --no-install-recommends puppet-agent");
+    let said = String::from_utf8_lossy(&applied.stderr).into_owned();
+    assert!(applied.status.success(), "{said}");
+    assert_eq!(fs::read_to_string(&file).expect(&said), "hello fleet\n");
+    // What is left behind does no harm.
+    let _ = fs::remove_dir_all(&folder);
+}
+
 /// How the two answers differ, if they do.
 fn difference(theirs: &Value, ours: &Ours, messages: &[(regex::Regex, String)]) -> Option<String> {
     match (theirs.get("catalog"), &ours.catalog) {

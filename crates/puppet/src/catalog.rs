@@ -83,8 +83,8 @@ impl<'t> Compiled<'t> {
         sink.event(Event::Text(&evaluator.node.environment));
         sink.event(Event::Key("resources"));
         sink.event(Event::ListStart);
-        for (_, resource) in self.resources() {
-            self.send_whole_resource(resource, sources, sink);
+        for (id, resource) in self.resources() {
+            self.send_whole_resource(id, resource, sources, sink);
         }
         sink.event(Event::ListEnd);
         sink.event(Event::Key("edges"));
@@ -105,6 +105,7 @@ impl<'t> Compiled<'t> {
 
     fn send_whole_resource(
         &self,
+        id: ResourceId,
         resource: &Resource<'_>,
         sources: &Sources,
         sink: &mut impl Sink,
@@ -112,7 +113,7 @@ impl<'t> Compiled<'t> {
         sink.event(Event::MapStart);
         self.send_identity(resource, sink);
         sink.event(Event::Key("tags"));
-        send_texts(resource.tags.iter(), sink);
+        send_texts(self.evaluator.tags(id).iter(), sink);
         if let Some(span) = resource.span.filter(|_| resource.shown) {
             let location = sources.location(span.start);
             sink.event(Event::Key("file"));

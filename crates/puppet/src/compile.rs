@@ -25,6 +25,8 @@ pub struct Options {
     pub in_place: bool,
     /// So deep may evaluation nest.
     pub depth: u32,
+    /// So many expressions may be evaluated.
+    pub steps: u64,
 }
 
 impl Default for Options {
@@ -33,6 +35,7 @@ impl Default for Options {
             strict: false,
             in_place: false,
             depth: 10_000,
+            steps: 1 << 28,
         }
     }
 }
@@ -91,6 +94,20 @@ impl Node {
 /// Compiles the catalog of a node.
 pub fn compile<'t>(site: &'t Site<'t>, node: &'t Node, options: &'t Options) -> Compiled<'t> {
     on_stack(options.depth, || compile_here(site, node, options))
+}
+
+/// There is no catalog, because something is wrong before anything is evaluated.
+pub fn refused<'t>(
+    site: &'t Site<'t>,
+    node: &'t Node,
+    options: &'t Options,
+    trouble: Diagnostic,
+) -> Compiled<'t> {
+    Compiled {
+        evaluator: Evaluator::new(site, node, options),
+        diagnostics: vec![trouble],
+        good: false,
+    }
 }
 
 /// Compiles the catalog of a node on the stack that is there: see [`on_stack`].
@@ -246,10 +263,6 @@ impl<'t> Evaluator<'t> {
             sensitive: Vec::new(),
             realised: Vec::new(),
         };
-        resource.tags.add(&type_name.to_lowercase());
-        if title != "main" {
-            resource.tags.add_if_valid(title);
-        }
         if named {
             resource.set(Attribute {
                 name: "name".into(),
@@ -355,7 +368,6 @@ impl<'t> Evaluator<'t> {
             variables: FxHashMap::default(),
             defaults: FxHashMap::default(),
         });
-        self.inherit_tags(id);
         self.classes.push(title.clone());
         for name in ["name", "title"] {
             let definition = Defined {
@@ -403,8 +415,6 @@ impl<'t> Evaluator<'t> {
                         });
                     }
                 }
-                let tags = self.resources[container.index()].tags.clone();
-                self.resources[id.index()].tags.merge(&tags);
                 pending.push_back(*id);
             }
         }

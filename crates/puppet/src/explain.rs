@@ -267,10 +267,8 @@ impl<'t> Compiled<'t> {
                 value: title,
             });
         };
-        let attribute = resource
-            .attribute(name)
-            .filter(|attribute| !attribute.value.is_undef());
-        let Some(attribute) = attribute else {
+        // One that is `undef` is not in the catalog; why it is, can be asked nevertheless.
+        let Some(attribute) = resource.attribute(name) else {
             let names = resource
                 .attributes
                 .iter()
@@ -603,7 +601,10 @@ impl<'t> Teller<'_, 't> {
                         return;
                     };
                     if element.is_undef() && element.origin == container.origin {
-                        steps.push(told("there is no such element".into(), at.span, ""));
+                        let absence = self.evaluator.absence(origin);
+                        let (span, words) =
+                            absence.unwrap_or((at.span, "there is no such element".to_owned()));
+                        steps.push(told(words.into(), span, ""));
                         return;
                     }
                     if matches!(at.kind, Kind::Access(..)) {
@@ -650,6 +651,10 @@ impl<'t> Teller<'_, 't> {
                     span,
                     &reference,
                 ));
+            }
+            for (_, span) in &resource.realised {
+                let words = format!("`{reference}` is realised here");
+                steps.push(told(words.into(), *span, &reference));
             }
             next = self.declarer(resource.control);
         }

@@ -490,16 +490,14 @@ impl Writer {
     }
 
     fn default(&mut self) {
-        let name = self.name("x");
         let kind = *self.random.pick(&["notify", "file", "user"]);
         let attribute = match kind {
             "notify" => "message",
             "file" => "group",
             _ => "home",
         };
-        // One default for an attribute in a scope: a class of its own makes sure of it.
         let value = self.expression(Type::Text, 2);
-        let _ = name;
+        // There can be one default for an attribute in a scope.
         if self.indent <= 1 && self.random.chance(60) && !self.defaulted(kind) {
             self.line(&format!("{} {{ {attribute} => {value} }}", capital(kind)));
         } else {

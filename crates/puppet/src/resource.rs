@@ -41,7 +41,7 @@ pub struct Resource<'t> {
     pub is_virtual: bool,
     /// Whether its body was evaluated.
     pub evaluated: bool,
-    /// Its tags.
+    /// The tags that it was given, besides its type, its title, and the tags of what contains it.
     pub tags: Tags,
     /// Attributes whose values are sensitive.
     pub sensitive: Vec<EcoString>,
@@ -145,6 +145,16 @@ impl<'t> Resource<'t> {
         }
     }
 
+    /// Its own tags: what it was given, its type, and its title if that can be one.
+    pub fn own_tags(&self) -> Tags {
+        let mut tags = self.tags.clone();
+        tags.add(&self.type_name);
+        if is_tag(&self.title) && !(self.span.is_none() && self.title == "main") {
+            tags.add(&self.title);
+        }
+        tags
+    }
+
     /// Whether it is a class.
     pub fn is_class(&self) -> bool {
         self.type_name == "Class"
@@ -170,13 +180,6 @@ impl Tags {
             for part in tag.split("::").filter(|part| !part.is_empty()) {
                 self.insert(part.into());
             }
-        }
-    }
-
-    /// Adds a title or a name, if it can be a tag.
-    pub fn add_if_valid(&mut self, tag: &str) {
-        if is_tag(tag) {
-            self.add(tag);
         }
     }
 

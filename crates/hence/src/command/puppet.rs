@@ -1,7 +1,6 @@
 //! How Puppet is compiled from the command line: which node, which modules, which data.
 
 use clap::{Args, ValueEnum};
-use hence_model::diagnostic::Diagnostic;
 use hence_puppet::{Layout, Node, Options, Site};
 
 use super::source::{SourceOptions, directories};
@@ -37,6 +36,9 @@ pub struct PuppetOptions {
     /// When the bodies of defined types run
     #[arg(long, value_enum, default_value = "lazy")]
     define_order: DefineOrder,
+    /// Most expressions that are evaluated for a node
+    #[arg(long, value_name = "STEPS", default_value_t = Options::default().steps)]
+    max_steps: u64,
 }
 
 /// When the bodies of defined types run.
@@ -71,6 +73,7 @@ impl PuppetOptions {
             strict: self.strict,
             in_place: self.define_order == DefineOrder::InPlace,
             depth,
+            steps: self.max_steps,
         }
     }
 }
@@ -86,14 +89,20 @@ pub fn compile<T>(
     let puppet = &options.puppet;
     let limits = options.limits();
     let site = Site::new(outside, puppet.layout(file), limits);
-    let refused = |trouble: Box<Diagnostic>| Stop::Refused(trouble);
     let facts = match &options.facts {
-        Some(facts) => hence_puppet::facts::read(&site, outside, facts).map_err(refused)?,
-        None => Default::default(),
+        Some(facts) => hence_puppet::facts::read(&site, outside, facts),
+        None => Ok(Default::default()),
+    };
+    let how = puppet.options(limits.depth);
+    let (facts, trouble) = match facts {
+        Ok(facts) => (facts, None),
+        Err(trouble) => (Default::default(), Some(*trouble)),
     };
     let node = Node::new(&puppet.node, facts);
-    let how = puppet.options(limits.depth);
-    let mut compiled = hence_puppet::compile(&site, &node, &how);
+    let mut compiled = match trouble {
+        Some(trouble) => hence_puppet::compile::refused(&site, &node, &how, trouble),
+        None => hence_puppet::compile(&site, &node, &how),
+    };
     for (level, message, span) in &compiled.evaluator.log {
         let place = site.unit().sources.location(span.start);
         console.say(&format!("{level}: {message} ({place})"));

@@ -338,6 +338,7 @@ impl<'t> Evaluator<'t> {
                     true => trouble,
                     false => trouble.label(*parent_span, "and here the circle closes"),
                 };
+                seen.push(parent.clone());
                 return Err(failed(trouble.help(seen.join(" inherits "))));
             }
             seen.push(parent.clone());
@@ -358,7 +359,6 @@ impl<'t> Evaluator<'t> {
         let span = resource.span;
         let title = resource.title.clone();
         let kind = resource.kind;
-        self.inherit_tags(id);
         let work = |evaluator: &mut Self| match kind {
             ResourceKind::Class => match evaluator.find_class(&title)? {
                 Some(class) => evaluator.evaluate_class(id, &class),

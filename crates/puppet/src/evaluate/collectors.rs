@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use super::declarations::flatten;
 use super::{Evaluator, Outcome, fail, failed};
 use crate::compare;
-use crate::resource::{Attribute, Said, capitalised};
+use crate::resource::{Attribute, Said, Tags, capitalised};
 use crate::scope::ScopeId;
 use crate::syntax::{self, Expression, Kind, Query};
 use crate::trace::{ControlId, ResourceId};
@@ -352,7 +352,8 @@ impl<'t> Evaluator<'t> {
         let mut next = Some(id);
         while let Some(id) = next {
             let resource = &self.resources[id.index()];
-            if tags.iter().any(|tag| resource.tags.has(tag)) {
+            let own = resource.own_tags();
+            if tags.iter().any(|tag| own.has(tag)) {
                 return true;
             }
             let container = self
@@ -362,6 +363,22 @@ impl<'t> Evaluator<'t> {
             next = container.filter(|container| *container != id);
         }
         false
+    }
+
+    /// The tags of a resource and of all that contains it.
+    pub(crate) fn tags(&self, id: ResourceId) -> Tags {
+        let mut tags = Tags::default();
+        let mut next = Some(id);
+        while let Some(id) = next {
+            let resource = &self.resources[id.index()];
+            tags.merge(&resource.own_tags());
+            let container = self
+                .scopes
+                .get(resource.scope.index())
+                .map(|scope| scope.resource);
+            next = container.filter(|container| *container != id);
+        }
+        tags
     }
 
     fn override_collected(&mut self, number: usize, id: ResourceId) -> Outcome<()> {

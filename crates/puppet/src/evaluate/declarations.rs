@@ -437,7 +437,7 @@ impl<'t> Evaluator<'t> {
     }
 
     /// Puts a resource into the catalog. There is at most one of a type and title (§3.3.2.1).
-    pub(crate) fn add_resource(&mut self, mut resource: Resource<'t>) -> Outcome<ResourceId> {
+    pub(crate) fn add_resource(&mut self, resource: Resource<'t>) -> Outcome<ResourceId> {
         let id = ResourceId::from_index(self.resources.len());
         let folded = self.folded(&resource.type_name);
         let key = (folded.clone(), resource.title.clone());
@@ -451,8 +451,6 @@ impl<'t> Evaluator<'t> {
         {
             return fail(STAGE, "only classes can have a stage", stage.span);
         }
-        resource.tags.add(&folded);
-        resource.tags.add_if_valid(&resource.title);
         let aliases = self.names_of(&resource, &folded);
         let contained = !resource.is_class() && !resource.is_stage();
         self.by_type
@@ -732,7 +730,9 @@ impl<'t> Evaluator<'t> {
         let resource = &self.resources[id.index()];
         if resource.source != source && !self.is_child(&source, &resource.source) {
             let reference = resource.reference();
-            let message = format!("only a class that inherits this one's can override {reference}");
+            let message = format!(
+                "only the class that declares {reference}, and classes that inherit it, can override it"
+            );
             let mut trouble = Diagnostic::error(OVERRIDE, message).at(span);
             if let Some(declared) = resource.span {
                 trouble = trouble.label(declared, "declared here");

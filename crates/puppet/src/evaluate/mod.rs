@@ -55,8 +55,9 @@ pub const TOO_MANY_STEPS: Code = Code::new("limit.steps");
 /// A word that is kept for later.
 pub const RESERVED_WORD: Code = Code::new("puppet.reserved-word");
 
-/// So many expressions are evaluated for one node.
-const STEPS: u64 = 1 << 28;
+/// A heredoc is not in the syntax that it says.
+pub const HEREDOC_SYNTAX: Code = Code::new("puppet.heredoc-syntax");
+
 /// Values nest at most so deep.
 pub const DEEPEST_VALUE: u32 = 1_000;
 
@@ -203,9 +204,11 @@ impl<'t> Evaluator<'t> {
     /// Evaluates an expression.
     pub(crate) fn expression(&mut self, at: &'t Expression) -> Outcome {
         self.steps += 1;
-        if self.steps > STEPS {
-            let message = format!("evaluating this node takes more than {STEPS} steps");
-            return fail(TOO_MANY_STEPS, message, at.span);
+        let most = self.options.steps;
+        if self.steps > most {
+            let message = format!("the catalog of this node takes more than {most} steps");
+            let trouble = Diagnostic::error(TOO_MANY_STEPS, message).at(at.span);
+            return Err(failed(trouble.help("allow more with `--max-steps`")));
         }
         match &at.kind {
             Kind::Nothing | Kind::Undef => Ok(self.written(Datum::Undef, at.span)),
@@ -221,7 +224,12 @@ impl<'t> Evaluator<'t> {
                 fail(RESERVED_WORD, message, at.span)
             }
             Kind::Variable(name) => self.variable(at, name),
-            Kind::Heredoc(text, _) | Kind::Parenthesised(text) => self.nested(text),
+            Kind::Heredoc(text, syntax) => {
+                let value = self.nested(text)?;
+                check_syntax(&value, syntax.as_deref(), at.span)?;
+                Ok(value)
+            }
+            Kind::Parenthesised(inner) => self.nested(inner),
             Kind::Interpolated(pieces) => self.interpolated(at, pieces),
             Kind::Array(elements) => self.elements(at, elements),
             Kind::Hash(entries) => self.hash(at, entries),
@@ -451,16 +459,6 @@ impl<'t> Evaluator<'t> {
         })
     }
 
-    /// A resource takes the tags of what contains it.
-    pub(crate) fn inherit_tags(&mut self, id: ResourceId) {
-        let scope = self.resources[id.index()].scope;
-        let container = self.scopes[scope.index()].resource;
-        if container != id {
-            let tags = self.resources[container.index()].tags.clone();
-            self.resources[id.index()].tags.merge(&tags);
-        }
-    }
-
     /// A warning, once for each place.
     pub(crate) fn warn(&mut self, warning: Diagnostic) {
         if !self.warnings.contains(&warning) {
@@ -493,6 +491,24 @@ impl<'t> Evaluator<'t> {
             }
         }
         chain
+    }
+}
+
+/// A heredoc that says it is JSON must be.
+fn check_syntax(value: &Value, syntax: Option<&str>, span: Span) -> Outcome<()> {
+    let Datum::Text(text) = &value.datum else {
+        return Ok(());
+    };
+    if syntax != Some("json") {
+        return Ok(());
+    }
+    match crate::functions::json::read_json(text, value.origin) {
+        Ok(_) => Ok(()),
+        Err(why) => fail(
+            HEREDOC_SYNTAX,
+            format!("this heredoc is no JSON: {why}"),
+            span,
+        ),
     }
 }
 

@@ -360,11 +360,12 @@ fn ordered(operator: Operator, left: &Datum, right: &Datum, span: Span) -> Outco
     }
     let ordering = match compare::compare(left, right) {
         Ok(ordering) => ordering,
-        Err(why) => {
+        Err(_) => {
             let (left, right) = (Type::of(left).generalise(), Type::of(right).generalise());
             let message = format!("{left} and {right} have no order");
             let trouble = Diagnostic::error(INCOMPARABLE, message).at(span);
-            return Err(failed(trouble.help(why.message)));
+            let help = "two numbers have an order, and so have two texts; `Numeric(…)` makes a number of a text";
+            return Err(failed(trouble.help(help)));
         }
     };
     Ok(Datum::Bool(match operator {
@@ -386,7 +387,7 @@ fn arithmetic(
         (Number::Integer(a), Number::Integer(b)) => (a, b),
         _ => return floating(operator, left.float(), right.float(), span),
     };
-    let zero = || fail(DIVISION_BY_ZERO, "this is zero, and divides", right_span);
+    let zero = || fail(DIVISION_BY_ZERO, "division by zero", right_span);
     let result = match operator {
         Operator::Add => a.checked_add(b),
         Operator::Subtract => a.checked_sub(b),

@@ -255,7 +255,7 @@ impl<'t> Evaluator<'t> {
         };
         if values.len() != variables.len() {
             let message = format!(
-                "there are {} variables, and {} values for them",
+                "expected {} values, one for each variable, found {}",
                 variables.len(),
                 values.len()
             );

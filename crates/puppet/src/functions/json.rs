@@ -272,7 +272,7 @@ fn parse_json<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcom
 /// Levels that a JSON text may have.
 const DEEPEST_JSON: u32 = 100;
 
-fn read_json(text: &str, origin: Origin) -> Result<Value, String> {
+pub(crate) fn read_json(text: &str, origin: Origin) -> Result<Value, String> {
     let mut reader = Json {
         text,
         at: 0,

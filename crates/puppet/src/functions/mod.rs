@@ -39,7 +39,7 @@ mod format;
 mod group;
 mod hashes;
 mod iterate;
-mod json;
+pub(crate) mod json;
 mod numbers;
 mod paths;
 mod patterns;

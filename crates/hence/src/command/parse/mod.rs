@@ -2,11 +2,11 @@
 
 mod cf2;
 mod nodes;
+mod puppet;
 mod smartfrog;
 
 use clap::{Args, ValueEnum};
 use hence_cf2::syntax::Tree;
-use hence_model::diagnostic::Diagnostic;
 use hence_model::print::json::Json;
 use hence_model::unit::Unit;
 
@@ -60,11 +60,6 @@ impl Parse {
             }
         };
         let read = match language {
-            Language::Puppet => {
-                let message = "the syntax tree of Puppet cannot be shown";
-                let trouble = Diagnostic::error(super::source::UNKNOWN_LANGUAGE, message);
-                return Err(Stop::Refused(Box::new(trouble)));
-            }
             Language::SmartFrog => {
                 let dialect = options.semantics.dialect();
                 Read::SmartFrog(smartfrog::read(&mut unit, &outside, file, dialect))
@@ -74,6 +69,7 @@ impl Parse {
                 let body = hence_cf2::parser::parse(&mut unit, &mut tree, file);
                 Read::Cf2(tree, body)
             }
+            Language::Puppet => Read::Puppet(hence_puppet::parser::parse(&mut unit, file)),
         };
         console.show(&unit.sources, &unit.diagnostics);
         let json = match self.pretty {
@@ -88,6 +84,7 @@ impl Parse {
         match read {
             Read::SmartFrog(body) => smartfrog::print(&mut nodes, file, body),
             Read::Cf2(tree, body) => cf2::print(&mut nodes, file, &tree, body),
+            Read::Puppet(program) => puppet::print(&mut nodes, file, &program),
         }
         nodes.json.finish()?;
         Ok(match unit.has_errors() {
@@ -101,4 +98,5 @@ impl Parse {
 enum Read {
     SmartFrog(hence_smartfrog::tree::Body),
     Cf2(Tree, hence_cf2::syntax::BodyId),
+    Puppet(hence_puppet::syntax::Program),
 }

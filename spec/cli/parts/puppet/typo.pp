@@ -1,0 +1,7 @@
+class motd($admin = 'root') {
+  file { '/etc/motd':
+    content => "Ask ${admin}",
+    mod     => '0644',
+  }
+}
+include mtod

@@ -1,0 +1,4 @@
+class web {
+  next()
+}
+include web

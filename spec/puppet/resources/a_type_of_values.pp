@@ -1,0 +1,3 @@
+Integer { 'ports':
+  ensure => present,
+}

@@ -1,0 +1,2 @@
+$type = 'file'
+$type { '/etc/motd': }

@@ -1,0 +1,2 @@
+node 'web*.example.org' {
+}

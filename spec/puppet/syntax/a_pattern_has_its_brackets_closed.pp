@@ -1,0 +1,3 @@
+if 'web1' =~ /[a-z/ {
+  notify { 'n': }
+}

@@ -1,0 +1,2 @@
+$greeting = 'it's late'
+notify { $greeting: }

@@ -1,0 +1,2 @@
+define site(String $title, Integer $port = 80) {
+}

@@ -1,0 +1,5 @@
+class web {
+  $port == 80
+  notify { 'n': }
+}
+include web

@@ -1,0 +1,4 @@
+class web {
+  $apache::port = 8080
+}
+include web

@@ -1,0 +1,2 @@
+$ports = { 'http' => 80 }
+$ports['https'] = 443

@@ -1,0 +1,5 @@
+$shell = 'Debian' ? {
+  default  => '/bin/sh',
+  'Debian' => '/bin/dash',
+  default  => '/bin/ksh',
+}

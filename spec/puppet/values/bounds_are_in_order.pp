@@ -1,0 +1,2 @@
+class web(Integer[65535, 1] $port = 443) { }
+include web

@@ -1,0 +1,2 @@
+define backup(File['/a', '/b'] $file) { }
+backup { 'n': file => File['/a'] }

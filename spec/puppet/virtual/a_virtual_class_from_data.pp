@@ -1,0 +1,2 @@
+class web { }
+create_resources('@class', { 'web' => {} })
