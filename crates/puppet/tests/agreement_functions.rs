@@ -322,8 +322,8 @@ fn generated() -> Vec<String> {
                 continue;
             }
             for number in 0..EACH {
-                let arguments: Vec<&str> = match count {
-                    1 if number < ARGUMENTS.len() => vec![ARGUMENTS[number]],
+                let arguments: Vec<&str> = match ARGUMENTS.get(number) {
+                    Some(only) if count == 1 => vec![only],
                     _ => (0..count)
                         .map(|_| ARGUMENTS[random(ARGUMENTS.len())])
                         .collect(),

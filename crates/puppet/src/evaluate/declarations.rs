@@ -112,7 +112,7 @@ impl<'t> Evaluator<'t> {
         let title = Some(resource.title.clone());
         let kind = match resource.is_class() {
             true => Type::Class(title),
-            false => Type::Resource(Some(resource.type_name.to_lowercase().into()), title),
+            false => Type::Resource(Some(resource.type_name.to_lowercase()), title),
         };
         Value::new(kind, origin)
     }
@@ -836,7 +836,7 @@ pub(crate) fn flatten(value: &Value, into: &mut Vec<Value>) {
 }
 
 /// The attributes of a body over those of the `default:` body.
-fn with_defaults<'t>(defaults: &[Attribute], attributes: Vec<Attribute>) -> Vec<Attribute> {
+fn with_defaults(defaults: &[Attribute], attributes: Vec<Attribute>) -> Vec<Attribute> {
     if defaults.is_empty() {
         return attributes;
     }

@@ -261,10 +261,8 @@ impl<'t> Evaluator<'t> {
             );
             return fail(DESTRUCTURING, message, at.span);
         }
-        let pairs = variables.iter().zip(values);
-        pairs
-            .map(|(variable, value)| self.assign(variable, value, at))
-            .collect()
+        let mut pairs = variables.iter().zip(values);
+        pairs.try_for_each(|(variable, value)| self.assign(variable, value, at))
     }
 
     /// Binds a variable where assignments go: in the lambda or function around, or in the scope.
