@@ -589,7 +589,8 @@ impl Evaluator<'_> {
     }
 }
 
-fn rank(ranking: Ranking, part: usize) -> u32 {
+/// The rank of what a part of a block says.
+pub(crate) fn rank(ranking: Ranking, part: usize) -> u32 {
     match ranking {
         Ranking::Files => 0,
         Ranking::Listed => (part > 0).into(),

@@ -345,11 +345,17 @@ impl Evaluator<'_> {
             }
             let mut by = Vec::new();
             let mut values = Vec::new();
+            let before = self.noted();
+            let mut noted = before..before;
             for candidate in highest {
+                let start = self.noted();
                 let datum = self.candidate_value(&candidate, home)?;
                 if datum.is_undefined() {
                     undefined.push(candidate);
                 } else {
+                    if by.is_empty() {
+                        noted = start..self.noted();
+                    }
                     values.push((datum, candidate.span));
                     by.push(candidate);
                 }
@@ -373,6 +379,10 @@ impl Evaluator<'_> {
                         return self.unordered(&by);
                     }
                 }
+                // The first is the value. Whatever the others became, they would agree with it, or there
+                // would be none.
+                self.forget(noted.end..self.noted());
+                self.forget(before..noted.start);
                 return Ok(Ruling::Assigned {
                     datum: values[0].0,
                     by,

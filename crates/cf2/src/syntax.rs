@@ -225,12 +225,18 @@ impl Tree {
 
     /// The literals that stand as the argument of an import, among some expressions.
     pub fn literal_imports(&self, among: Range<usize>) -> impl Iterator<Item = Cell> {
+        let arguments = self.imports(among);
+        arguments.filter_map(|argument| match self.expression(argument).kind {
+            Kind::Literal(cell) => Some(cell),
+            _ => None,
+        })
+    }
+
+    /// What stands as the argument of an import, among some expressions.
+    pub fn imports(&self, among: Range<usize>) -> impl Iterator<Item = ExpressionId> {
         let expressions = self.expressions[among].iter();
         expressions.filter_map(|expression| match expression.kind {
-            Kind::Import(file, _) => match self.expression(file).kind {
-                Kind::Literal(cell) => Some(cell),
-                _ => None,
-            },
+            Kind::Import(argument, _) => Some(argument),
             _ => None,
         })
     }
