@@ -24,6 +24,9 @@ use crate::syntax::{BodyId, ExpressionId, Kind, Links, Mutation};
 /// It is not known which definition comes first.
 pub const MUTATION_ORDER: Code = Code::new("cf2.mutation-order");
 
+const REPLACE_OR_COMBINE: &str =
+    "`=>` replaces what other files say; `~(max)>` and the like combine values";
+
 /// A definition that may count.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
@@ -474,7 +477,7 @@ impl Evaluator<'_> {
         if let Some((datum, candidate)) = others.pop() {
             // Alone, anything may be merged: `X ~> 1`.
             let is_alone = parts.is_empty() && others.is_empty();
-            if is_alone && self.combine(rest, home)?.is_undefined() {
+            if is_alone && self.combine(rest.clone(), home)?.is_undefined() {
                 return Ok(Ruling::Assigned {
                     by: vec![candidate],
                     datum,
@@ -482,7 +485,12 @@ impl Evaluator<'_> {
                     undefined,
                 });
             }
-            return self.not_a_block(datum, candidate.span);
+            let others = by
+                .iter()
+                .chain(others.iter().map(|one| &one.1))
+                .chain(&rest);
+            let other = others.map(|one| one.span).next();
+            return self.not_a_block(datum, candidate.span, other);
         }
         let mut ruling = match parts.is_empty() {
             true => self.rule(rest, home)?,
@@ -533,7 +541,10 @@ impl Evaluator<'_> {
                             by.push(candidate);
                         }
                         Err(datum) if datum.is_undefined() => ends = false,
-                        Err(datum) => return self.not_a_block(datum, candidate.span),
+                        Err(datum) => {
+                            let merged = by.first().map(|one| one.span);
+                            return self.not_a_block(datum, candidate.span, merged);
+                        }
                     }
                 }
             } else {
@@ -543,7 +554,10 @@ impl Evaluator<'_> {
                 match datum.form {
                     Form::Block(block) => layer.push(Part::Block(block, scope)),
                     Form::Undefined => {}
-                    _ => return self.not_a_block(datum, span),
+                    _ => {
+                        let merged = by.first().map(|one| one.span);
+                        return self.not_a_block(datum, span, merged);
+                    }
                 }
                 by.extend(highest);
                 ends = true;
@@ -661,8 +675,8 @@ impl Evaluator<'_> {
                         parts.insert(0, Part::Block(lower, scope));
                         Ok(self.block_of(parts, Ranking::Listed, home))
                     }
-                    (Ok(_), _) => self.not_a_block(before, span),
-                    (Err(datum), _) => self.not_a_block(datum, span),
+                    (Ok(_), _) => self.not_merged_into(before, span),
+                    (Err(datum), _) => self.not_a_block(datum, span, None),
                 }
             }
             Mutation::Function(name) => {
@@ -709,14 +723,23 @@ impl Evaluator<'_> {
         0
     }
 
-    fn not_a_block<T>(&mut self, datum: Datum, span: Span) -> Evaluated<T> {
+    /// `other` is what it is to be merged with.
+    fn not_a_block<T>(&mut self, datum: Datum, span: Span, other: Option<Span>) -> Evaluated<T> {
         let type_ = self.type_name(datum);
         let message = format!("only blocks can be merged, and this is {type_}");
-        self.stop(
-            Diagnostic::error(TYPE, message)
-                .at(span)
-                .help("`=>` replaces what other files say; `~(max)>` and the like combine values"),
-        )
+        let mut diagnostic = Diagnostic::error(TYPE, message).at(span);
+        if let Some(other) = other {
+            diagnostic = diagnostic.label(other, "it is to be merged with this");
+        }
+        self.stop(diagnostic.help(REPLACE_OR_COMBINE))
+    }
+
+    /// What a chain has come to is no block.
+    fn not_merged_into<T>(&mut self, before: Datum, span: Span) -> Evaluated<T> {
+        let type_ = self.type_name(before);
+        let message = format!("only blocks can be merged, and what is before this is {type_}");
+        let diagnostic = Diagnostic::error(TYPE, message).at(span);
+        self.stop(diagnostic.help(REPLACE_OR_COMBINE))
     }
 
     /// Several definitions, and none comes first (§4.4).
