@@ -64,6 +64,8 @@ pub struct Evaluator<'w> {
     pub(crate) orders: Vec<Order>,
     /// The blocks whose inline statements are being evaluated.
     pub(crate) expansions: FxHashMap<BlockId, Expansion>,
+    /// The same, the innermost last, and where each was asked for.
+    pub(crate) expanding: Vec<(BlockId, Span)>,
     /// The scopes of files that were imported inline, by block.
     pub(crate) imported: FxHashMap<(BlockId, FileKey), ScopeId>,
     /// For each name, the number of the last block that was built with it, and the place there.
@@ -127,6 +129,7 @@ impl<'w> Evaluator<'w> {
             frames: Vec::new(),
             orders: vec![Order::default()],
             expansions: FxHashMap::default(),
+            expanding: Vec::new(),
             imported: FxHashMap::default(),
             stamps: Vec::new(),
             built: 0,
@@ -168,6 +171,7 @@ impl<'w> Evaluator<'w> {
         self.frames.clear();
         self.orders.truncate(1);
         self.expansions.clear();
+        self.expanding.clear();
         self.imported.clear();
         self.unconditional.clear();
         self.sealed.clear();
