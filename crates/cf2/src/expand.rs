@@ -157,6 +157,13 @@ impl Evaluator<'_> {
         self.stamps.resize(count, (0, 0));
         self.built += 1;
         let start = self.slots.len() as u32;
+        let written = parts.as_slice().iter().map(|part| match part {
+            Part::Body(body, _) => self.tree.body(*body).statements().len(),
+            Part::Block(..) => 0,
+        });
+        let written = written.sum();
+        self.slots.reserve(written);
+        self.entries.reserve(written);
         let ranking = self.block(block).ranking;
         let mut ends = std::mem::take(&mut self.ends);
         for (number, part) in parts.as_slice().iter().enumerate() {

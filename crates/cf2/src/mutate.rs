@@ -15,8 +15,8 @@ use hence_model::work;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::datum::{
-    Contribution, Datum, EntryId, FileKey, Form, Home, OrderId, Part, Parts, Ranking, ScopeId,
-    Source,
+    Contribution, Datum, EntryId, FileKey, Form, Home, OrderId, Part, Parts, Ranking, Says,
+    ScopeId, Source,
 };
 use crate::evaluate::{Evaluated, Evaluator, TYPE, form};
 use crate::syntax::{BodyId, ExpressionId, Kind, Links, Mutation};
@@ -131,15 +131,19 @@ impl Evaluator<'_> {
 
     /// Whether an entry is kept out of the output: its highest definition is private.
     pub(crate) fn is_private(&self, entry: EntryId) -> bool {
+        let is_private = |only: Contribution| match only.source {
+            Source::Entry(inner) => self.is_private(inner),
+            Source::Statement(statement) => self.tree.definition(statement).private,
+            Source::Made(_) => false,
+        };
+        if let Says::One(only) = self.entry(entry).says {
+            return is_private(only);
+        }
         let rank = self.each_said(entry).map(|says| says.rank).max();
         let mut highest = self.each_said(entry).filter(|says| Some(says.rank) == rank);
         // Only the highest are asked: a block may stand on a long row of others.
         if let (Some(only), None) = (highest.next(), highest.next()) {
-            return match only.source {
-                Source::Entry(inner) => self.is_private(inner),
-                Source::Statement(statement) => self.tree.definition(statement).private,
-                Source::Made(_) => false,
-            };
+            return is_private(only);
         }
         let order = self.home_of(entry).order;
         let (highest, _) = self.split(self.candidates(&self.says(entry)), order);

@@ -201,7 +201,15 @@ pub struct Tree {
     names_of_macros: FxHashMap<(FileId, Symbol), Span>,
 }
 
+/// A short line of a large file: a name and a literal.
+pub(crate) const BYTES_OF_EXPRESSION: usize = 16;
+
 impl Tree {
+    /// Makes room for what a text of so many bytes usually holds.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.expressions.reserve(bytes / BYTES_OF_EXPRESSION);
+    }
+
     /// An expression.
     #[inline]
     pub fn expression(&self, id: ExpressionId) -> Expression {
