@@ -50,6 +50,7 @@ pages! {
     "limit.mistakes"
     "limit.output"
     "limit.steps"
+    "limit.value"
     "output.cannot-sign"
     "output.overwrites-source"
     "output.unwritable"

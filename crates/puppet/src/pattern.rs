@@ -29,6 +29,12 @@ impl Pattern {
         Ok(Self { source, regex })
     }
 
+    /// The same expression, shown in another way of writing it.
+    pub(crate) fn known_as(self, source: &str) -> Self {
+        let source = source.to_owned();
+        Self { source, ..self }
+    }
+
     /// The expression as written, without its slashes.
     pub fn source(&self) -> &str {
         &self.source

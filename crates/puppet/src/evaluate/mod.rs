@@ -52,12 +52,18 @@ use crate::value::{Datum, Hash, Value};
 pub const UNKNOWN_TYPE: Code = Code::new("puppet.unknown-type");
 /// Evaluation takes more steps than allowed.
 pub const TOO_MANY_STEPS: Code = Code::new("limit.steps");
+/// A text or a container grows without end.
+pub const TOO_LARGE_VALUE: Code = Code::new("limit.value");
 /// A word that is kept for later.
 pub const RESERVED_WORD: Code = Code::new("puppet.reserved-word");
 
 /// A heredoc is not in the syntax that it says.
 pub const HEREDOC_SYNTAX: Code = Code::new("puppet.heredoc-syntax");
 
+/// Texts have at most so many bytes.
+pub const LONGEST_TEXT: usize = 64 << 20;
+/// Arrays and hashes have at most so many elements.
+pub const MOST_ELEMENTS: usize = 10_000_000;
 /// Values nest at most so deep.
 pub const DEEPEST_VALUE: u32 = 1_000;
 
@@ -333,6 +339,10 @@ impl<'t> Evaluator<'t> {
                 Datum::Text(piece) => text.push_str(piece),
                 other => text.push_str(&crate::text::text(other)),
             }
+            if text.len() > LONGEST_TEXT {
+                let message = format!("this text has more than {LONGEST_TEXT} bytes");
+                return fail(TOO_LARGE_VALUE, message, at.span);
+            }
             operands.push(value);
         }
         let origin = self.trace.operation(at, operands);
@@ -369,6 +379,15 @@ impl<'t> Evaluator<'t> {
 
     /// A value, if it does not nest too deep.
     pub(crate) fn shallow(&self, value: Value, span: Span) -> Outcome {
+        let length = match &value.datum {
+            Datum::Array(array) => array.len(),
+            Datum::Hash(hash) => hash.len(),
+            _ => 0,
+        };
+        if length > MOST_ELEMENTS {
+            let message = format!("this value has more than {MOST_ELEMENTS} elements");
+            return fail(TOO_LARGE_VALUE, message, span);
+        }
         if value.datum.depth() > DEEPEST_VALUE {
             let message = format!("this value nests more than {DEEPEST_VALUE} levels deep");
             return fail(TOO_DEEP, message, span);

@@ -1,0 +1,1 @@
+$text = Integer[1, 60].reduce('x') |$memo, $round| { "${memo}${memo}" }
