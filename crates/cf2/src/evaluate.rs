@@ -22,6 +22,7 @@ use crate::datum::{
     Source, Stage, State,
 };
 use crate::expand::Expansion;
+use crate::importable::Named;
 use crate::imports::Imports;
 use crate::lexer::Operator;
 use crate::operators;
@@ -63,6 +64,8 @@ pub struct Evaluator<'w> {
     pub(crate) orders: Vec<Order>,
     /// The blocks whose inline statements are being evaluated.
     pub(crate) expansions: FxHashMap<BlockId, Expansion>,
+    /// The same, the innermost last, and where each was asked for.
+    pub(crate) expanding: Vec<(BlockId, Span)>,
     /// The scopes of files that were imported inline, by block.
     pub(crate) imported: FxHashMap<(BlockId, FileKey), ScopeId>,
     /// For each name, the number of the last block that was built with it, and the place there.
@@ -86,6 +89,10 @@ pub struct Evaluator<'w> {
     pub(crate) outlines: FxHashMap<BodyId, Arc<Outline>>,
     /// What a file imports into a block that no condition can prevent, once somebody asked.
     pub(crate) unconditional: FxHashMap<(BlockId, FileKey), Arc<FxHashSet<FileKey>>>,
+    /// What an import could name whose name is computed, by the file that it stands in, once somebody asked.
+    pub(crate) importable: FxHashMap<FileKey, Named>,
+    /// The imports of files by computed names that are blocks of their own.
+    pub(crate) sealed: FxHashMap<BlockId, (ExpressionId, ScopeId)>,
     /// What a value is computed from, while that is asked.
     pub(crate) reasons: Option<Reasons>,
     /// What was evaluated, in order, for those who want to see it.
@@ -122,6 +129,7 @@ impl<'w> Evaluator<'w> {
             frames: Vec::new(),
             orders: vec![Order::default()],
             expansions: FxHashMap::default(),
+            expanding: Vec::new(),
             imported: FxHashMap::default(),
             stamps: Vec::new(),
             built: 0,
@@ -134,6 +142,8 @@ impl<'w> Evaluator<'w> {
             inlines: FxHashMap::default(),
             outlines: FxHashMap::default(),
             unconditional: FxHashMap::default(),
+            importable: FxHashMap::default(),
+            sealed: FxHashMap::default(),
             reasons: None,
             steps: Vec::new(),
         }
@@ -161,8 +171,13 @@ impl<'w> Evaluator<'w> {
         self.frames.clear();
         self.orders.truncate(1);
         self.expansions.clear();
+        self.expanding.clear();
         self.imported.clear();
         self.unconditional.clear();
+        self.sealed.clear();
+        // Which file is compiled matters to these.
+        self.importable.clear();
+        self.inlines.clear();
         self.calls.clear();
         self.reported.clear();
         self.steps.clear();
@@ -541,8 +556,15 @@ impl<'w> Evaluator<'w> {
                 self.focus(within);
                 self.evaluate(chosen, scope, home)
             }
-            Kind::Import(..) => {
-                let block = self.import_value(id, scope, home)?;
+            Kind::Import(argument, _) => {
+                // What a computed name matters to a name in the file is said where that is looked for.
+                let is_told = within.is_some() && !self.is_literal(argument);
+                if is_told {
+                    self.because_written(span, Role::Import);
+                }
+                let block = self.noted_if(!is_told, |evaluator| {
+                    evaluator.import_value(id, scope, home)
+                })?;
                 Ok(form(Form::Block(block)))
             }
             Kind::Call(name, arguments) => self.call(id, name, arguments, scope, home),
@@ -554,6 +576,10 @@ impl<'w> Evaluator<'w> {
             }
             Kind::Chain(links) => self.chain(links, scope, home, None),
         }
+    }
+
+    pub(crate) fn is_literal(&self, id: ExpressionId) -> bool {
+        matches!(self.tree.expression(id).kind, Kind::Literal(_))
     }
 
     /// The body of a macro, and the scope in which it is evaluated.

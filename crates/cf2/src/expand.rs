@@ -87,6 +87,9 @@ impl Evaluator<'_> {
             Stage::Unbuilt => self.build(block, asked)?,
             Stage::Broken => return Err(Stop),
             Stage::Building => {
+                if let Some(inner) = self.needed_by(block) {
+                    return self.need_each_other(block, inner, asked);
+                }
                 let Some(expansion) = self.expansions.get_mut(&block) else {
                     return self.contains_itself(asked);
                 };
@@ -138,7 +141,9 @@ impl Evaluator<'_> {
         };
         if parts.as_slice().iter().any(is_inline) {
             let suspended = self.suspend();
+            self.expanding.push((block, asked));
             let expanded = self.expand(block, parts, asked);
+            self.expanding.pop();
             self.resume(&suspended);
             return expanded;
         }
@@ -152,6 +157,13 @@ impl Evaluator<'_> {
         self.stamps.resize(count, (0, 0));
         self.built += 1;
         let start = self.slots.len() as u32;
+        let written = parts.as_slice().iter().map(|part| match part {
+            Part::Body(body, _) => self.tree.body(*body).statements().len(),
+            Part::Block(..) => 0,
+        });
+        let written = written.sum();
+        self.slots.reserve(written);
+        self.entries.reserve(written);
         let ranking = self.block(block).ranking;
         let mut ends = std::mem::take(&mut self.ends);
         for (number, part) in parts.as_slice().iter().enumerate() {
@@ -466,6 +478,59 @@ impl Evaluator<'_> {
         )
     }
 
+    /// Where in the row of blocks whose inline statements are being evaluated one begins that is not inside of
+    /// a block, but that the block waits for. If such a one could read what is defined so far, it would matter
+    /// which of the two was asked for first.
+    fn needed_by(&self, block: BlockId) -> Option<usize> {
+        let start = self.expanding.iter().rposition(|one| one.0 == block)?;
+        let mut inner = self.expanding.iter().enumerate().skip(start + 1);
+        let found = inner.find(|(_, one)| !self.is_inside_of(one.0, block));
+        found.map(|(number, _)| number)
+    }
+
+    fn is_inside_of(&self, inner: BlockId, outer: BlockId) -> bool {
+        let entry = self.block(outer).home.entry;
+        let mut next = Some(inner);
+        while let Some(block) = next {
+            let home = self.block(block).home.entry;
+            // What is written in an inline statement belongs to the same entry as the block.
+            if block == outer || home == entry {
+                return true;
+            }
+            next = home.map(|entry| self.entry(entry).block);
+        }
+        false
+    }
+
+    /// Two blocks each of which must be known to know what the other one has.
+    fn need_each_other<T>(&mut self, block: BlockId, inner: usize, asked: Span) -> Evaluated<T> {
+        let name = |block: BlockId| match self.block(block).home.entry {
+            Some(entry) => format!("`{}`", self.path(entry)),
+            None => "the file".to_owned(),
+        };
+        let (other, needed) = self.expanding[inner];
+        let (block, other) = (name(block), name(other));
+        let mut labels = [
+            (asked, format!("to know what {other} has, this is needed")),
+            (needed, format!("to know what {block} has, this is needed")),
+        ];
+        // Whichever was asked for first, it looks the same.
+        labels.sort_by_key(|one| one.0.start);
+        let mut names = [block, other];
+        names.sort();
+        let message = format!(
+            "{} and {} need each other to know what they have",
+            names[0], names[1]
+        );
+        let mut diagnostic = Diagnostic::error(CYCLE, message);
+        for (span, text) in labels {
+            diagnostic = diagnostic.label(span, text);
+        }
+        self.stop(diagnostic.help(
+            "inline statements of one of them must do without the other: give what they need a name outside of both",
+        ))
+    }
+
     /// What an inline statement brings.
     fn inline(
         &mut self,
@@ -589,7 +654,8 @@ impl Evaluator<'_> {
     }
 }
 
-fn rank(ranking: Ranking, part: usize) -> u32 {
+/// The rank of what a part of a block says.
+pub(crate) fn rank(ranking: Ranking, part: usize) -> u32 {
     match ranking {
         Ranking::Files => 0,
         Ranking::Listed => (part > 0).into(),

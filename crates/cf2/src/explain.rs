@@ -13,13 +13,15 @@ use hence_model::symbol::Symbol;
 use hence_model::value::{Builder, Value};
 
 use crate::compile::{Compiled, on_stack, on_stack_while};
-use crate::datum::{BlockId, Datum, Elements, EntryId, Form, Home, ListId, ScopeId, Source, State};
+use crate::datum::{
+    BlockId, Datum, Elements, EntryId, FileKey, Form, Home, ListId, Part, ScopeId, Source, State,
+};
 use crate::evaluate::{Evaluated, Evaluator, Stop, form, literal_datum};
 use crate::lexer::{Lexer, Token};
 use crate::mutate::{Candidate, Ruling, What};
 use crate::reasons::Node;
 use crate::references::Selected;
-use crate::syntax::{ExpressionId, Kind, Mutation};
+use crate::syntax::{self, BodyId, ExpressionId, Kind, Mutation, Statement};
 
 /// How many steps an expression or a chain of references may have in one answer.
 const STEPS: usize = 10_000;
@@ -325,7 +327,7 @@ impl Explainer<'_, '_> {
         }
     }
 
-    /// The imports through which an entry came into its block.
+    /// The conditions and imports through which an entry came into its block.
     fn way(&mut self, block: BlockId, entry: EntryId) {
         let says = self.evaluator.says(entry);
         let path = self.evaluator.path(entry);
@@ -334,16 +336,34 @@ impl Explainer<'_, '_> {
         let order = self.evaluator.home_of(entry).order;
         let (highest, _) = self.evaluator.split(candidates, order);
         let scope = highest.first().map_or(last.scope, |one| one.scope);
+        let mut target = match highest.first() {
+            Some(one) => one.span,
+            None => self.evaluator.place(entry),
+        };
         let mut next = Some(scope);
         while let Some(scope) = next {
             let scope = self.evaluator.scope(scope);
+            self.conditions(block, scope.file, target, &path);
             next = match scope.importer {
                 Some((importer, span)) if scope.root == block => {
                     self.step(StepKind::Import, span, &path);
+                    target = span;
                     Some(importer)
                 }
                 _ => None,
             };
+        }
+    }
+
+    /// The conditions of a file that what is written at a place stands behind, in a block.
+    fn conditions(&mut self, block: BlockId, file: FileKey, target: Span, path: &str) {
+        let home = self.evaluator.block(block).home;
+        for (condition, scope) in self.evaluator.conditions_before(block, file, target) {
+            let was_control = std::mem::replace(&mut self.control, true);
+            self.expression(condition, scope, home, "");
+            self.control = was_control;
+            let span = self.evaluator.span(condition);
+            self.step(StepKind::Condition, span, path);
         }
     }
 
@@ -946,6 +966,77 @@ impl Explainer<'_, '_> {
 }
 
 impl Evaluator<'_> {
+    /// The inline conditions, innermost first, that what is written at a place stands behind: a definition or
+    /// an import that a file makes in a block.
+    fn conditions_before(
+        &mut self,
+        block: BlockId,
+        file: FileKey,
+        target: Span,
+    ) -> Vec<(ExpressionId, ScopeId)> {
+        let parts = self.block(block).parts.clone();
+        let parts = parts.as_slice().iter().filter_map(|part| match *part {
+            Part::Body(body, scope) if self.scope(scope).file == file => Some((body, scope)),
+            _ => None,
+        });
+        let mut bodies: Vec<(BodyId, ScopeId)> = parts.collect();
+        if let Some(&scope) = self.imported.get(&(block, file)) {
+            bodies.push((self.imports.body(file), scope));
+        }
+        let mut found = Vec::new();
+        for (body, scope) in bodies {
+            let outline = self.outline(body);
+            let mut inlines = outline.inlines.iter();
+            if inlines.any(|&inline| self.is_inside(inline, scope, target, &mut found)) {
+                break;
+            }
+        }
+        found
+    }
+
+    /// Whether a statement of a body is the one at a place, and the conditions that it stands behind.
+    fn is_reached(
+        &mut self,
+        body: BodyId,
+        scope: ScopeId,
+        target: Span,
+        conditions: &mut Vec<(ExpressionId, ScopeId)>,
+    ) -> bool {
+        let mut statements = self.tree.body(body).statements();
+        statements.any(|statement| match self.tree.statement(statement) {
+            Statement::Define(definition) => definition.at == target.start,
+            Statement::Inline(inline) => self.is_inside(inline, scope, target, conditions),
+        })
+    }
+
+    fn is_inside(
+        &mut self,
+        id: ExpressionId,
+        scope: ScopeId,
+        target: Span,
+        conditions: &mut Vec<(ExpressionId, ScopeId)>,
+    ) -> bool {
+        let syntax::Expression { kind, span } = self.tree.expression(id);
+        match kind {
+            Kind::Block(body) => self.is_reached(body, scope, target, conditions),
+            Kind::If(condition, then, otherwise) => {
+                let otherwise = otherwise.map(|otherwise| otherwise.expression());
+                let is_inside = self.is_inside(then, scope, target, conditions)
+                    || otherwise.is_some_and(|id| self.is_inside(id, scope, target, conditions));
+                if is_inside {
+                    conditions.push((condition, scope));
+                }
+                is_inside
+            }
+            Kind::Macro(macro_, arguments) => {
+                let arguments = self.tree.list(arguments).to_vec();
+                let (value, scope) = self.enter(macro_, arguments, scope);
+                self.is_inside(value, scope, target, conditions)
+            }
+            _ => span == target,
+        }
+    }
+
     /// Whether a secret flowed into a value, or into what is in it as far as it is known.
     pub(crate) fn has_secret(&self, datum: Datum) -> bool {
         let mut pending = vec![datum];

@@ -3,6 +3,8 @@
 //! A file is read and parsed once, however often and under however many names it is imported. A database of
 //! secrets becomes the statements that it stands for, and so do facts.
 
+use std::ops::Range;
+
 use hence_model::cell::{Cell, Content};
 use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::explanation::Role;
@@ -104,6 +106,11 @@ impl Evaluator<'_> {
         let order = self.new_order(None);
         let sealed = Home { order, ..home };
         let block = self.new_block(Parts::Many(Box::new([])), Ranking::Files, sealed);
+        if let Kind::Import(argument, _) = self.tree.expression(id).kind
+            && !self.is_literal(argument)
+        {
+            self.sealed.insert(block, (id, scope));
+        }
         let scope = self.imported_scope(block, file, scope, span);
         let block_ = &mut self.blocks[block.0 as usize];
         block_.parts = Parts::One(Part::Body(body, scope));
@@ -139,7 +146,10 @@ impl Evaluator<'_> {
         };
         let span = self.span(name);
         self.because_written(self.span(id), Role::Import);
-        let datum = self.deciding(|evaluator| evaluator.evaluate(name, scope, home))?;
+        let matters = self.reasons.is_none() || !self.names_one_file(name, self.scope(scope).file);
+        let datum = self.noted_if(matters, |evaluator| {
+            evaluator.deciding(|evaluator| evaluator.evaluate(name, scope, home))
+        })?;
         let text = match datum.form {
             Form::Scalar(cell) if matches!(cell.content(&self.unit.literals), Content::Text(_)) => {
                 operators::text(cell, &self.unit)
@@ -217,24 +227,30 @@ impl Evaluator<'_> {
         let was_quiet = std::mem::replace(&mut self.quiet, true);
         let mut number = first;
         while number < self.imports.files.len() {
-            let start = self.imports.files[number].first_expression;
-            let end = match self.imports.files.get(number + 1) {
-                Some(next) if next.first_expression != usize::MAX => next.first_expression,
-                _ => self.tree.count(),
-            };
-            if start < end {
-                let names: Vec<Cell> = self.tree.literal_imports(start..end).collect();
-                for cell in names {
-                    let name = operators::text(cell, &self.unit);
-                    if !name.ends_with(".kdbx") && name != FACTS {
-                        let importer = FileKey(number as u32);
-                        let _ = self.locate_file(&name, importer, Span::at(0), &[".cf2"]);
-                    }
+            let importer = FileKey(number as u32);
+            let written = self.expressions_of(importer);
+            let names: Vec<Cell> = self.tree.literal_imports(written).collect();
+            for cell in names {
+                let name = operators::text(cell, &self.unit);
+                if !name.ends_with(".kdbx") && name != FACTS {
+                    let _ = self.locate_file(&name, importer, Span::at(0), &[".cf2"]);
                 }
             }
             number += 1;
         }
         self.quiet = was_quiet;
+    }
+
+    /// The numbers of the expressions that are written in a file, and perhaps in facts or a database that were
+    /// read after it.
+    pub(crate) fn expressions_of(&self, file: FileKey) -> Range<usize> {
+        let number = file.0 as usize;
+        let start = self.imports.files[number].first_expression;
+        let end = match self.imports.files.get(number + 1) {
+            Some(next) if next.first_expression != usize::MAX => next.first_expression,
+            _ => self.tree.count(),
+        };
+        start.min(end)..end
     }
 
     /// Searches a file in the places of §3.9, and reads it if nobody has yet.
@@ -325,10 +341,6 @@ impl Evaluator<'_> {
         if name.starts_with('/') || name.starts_with("./") {
             return Ok(vec![name.strip_prefix("./").unwrap_or(name).to_owned()]);
         }
-        let directory = |directory: &str| match directory {
-            "" | "." => name.to_owned(),
-            directory => format!("{}/{name}", directory.trim_end_matches('/')),
-        };
         if let Some((project, path)) = name.split_once(':') {
             let found = match project {
                 "" => Some(self.options.project.as_str()),
@@ -350,26 +362,35 @@ impl Evaluator<'_> {
             if path.is_empty() {
                 return Err(format!("`{name}` is a directory: name a file in it"));
             }
-            return Ok(vec![match found {
-                "" | "." => path.to_owned(),
-                found => format!("{}/{path}", found.trim_end_matches('/')),
-            }]);
+            return Ok(vec![beside(found, path)]);
         }
-        let importing = &self.imports.files[importer.0 as usize].path;
-        let beside = importing
-            .rsplit_once('/')
-            .map_or("", |split| match split.0 {
-                "" => "/",
-                beside => beside,
-            });
-        let mut places = vec![name.to_owned()];
-        let search = self.options.search.iter().map(|path| directory(path));
-        places.extend(search);
-        places.push(directory(beside));
-        places.push(directory(&self.options.project));
+        let searched = self.directories(importer).into_iter();
+        let mut places: Vec<String> = searched.map(|path| beside(path, name)).collect();
         let mut seen = FxHashSet::default();
         places.retain(|place| seen.insert(normal(place)));
         Ok(places)
+    }
+
+    /// The directories in which a file that another imports is searched.
+    fn directories(&self, importer: FileKey) -> Vec<&str> {
+        let importing = &self.imports.files[importer.0 as usize].path;
+        let around = match importing.rsplit_once('/') {
+            None => "",
+            Some(("", _)) => "/",
+            Some((around, _)) => around,
+        };
+        let search = self.options.search.iter().map(String::as_str);
+        let last = [around, &self.options.project];
+        std::iter::once("").chain(search).chain(last).collect()
+    }
+
+    /// Those and the directories of other projects, each once.
+    pub(crate) fn searched(&self, importer: FileKey) -> Vec<String> {
+        let mut directories = self.directories(importer);
+        directories.extend(self.options.projects.iter().map(|one| one.1.as_str()));
+        let mut seen = FxHashSet::default();
+        directories.retain(|directory| seen.insert(normal(directory)));
+        directories.into_iter().map(str::to_owned).collect()
     }
 
     /// Reads and parses a file; none if it is not there.
@@ -594,6 +615,14 @@ impl Evaluator<'_> {
             Ok(body) => Ok((self.imports.add(path, body), body)),
             Err(diagnostic) => self.stop(*diagnostic),
         }
+    }
+}
+
+/// A path in a directory.
+pub(crate) fn beside(directory: &str, path: &str) -> String {
+    match directory {
+        "" | "." => path.to_owned(),
+        directory => format!("{}/{path}", directory.trim_end_matches('/')),
     }
 }
 

@@ -158,7 +158,8 @@ pub struct Lexer {
 
 /// Whether a word can be a name: not a keyword, and no digit first.
 pub fn is_name(text: &str) -> bool {
-    word_length(text.as_bytes()) == text.len() && !text.is_empty() && keyword(text).is_none()
+    let bytes = text.as_bytes();
+    !bytes.is_empty() && word_length(bytes) == bytes.len() && keyword(bytes).is_none()
 }
 
 /// Whether text may be written without quotes.
@@ -183,17 +184,20 @@ fn continues_word(byte: u8) -> bool {
 
 fn word_length(bytes: &[u8]) -> usize {
     match bytes.first() {
-        Some(first) if continues_word(*first) && !first.is_ascii_digit() => bytes
-            .iter()
-            .position(|&byte| !continues_word(byte))
-            .unwrap_or(bytes.len()),
+        Some(first) if continues_word(*first) && !first.is_ascii_digit() => {
+            let mut length = 1;
+            while bytes.get(length).is_some_and(|&byte| continues_word(byte)) {
+                length += 1;
+            }
+            length
+        }
         _ => 0,
     }
 }
 
-fn keyword(word: &str) -> Option<Keyword> {
+fn keyword(word: &[u8]) -> Option<Keyword> {
     // Bytes are told apart one by one, where texts would each be compared whole.
-    Some(match word.as_bytes() {
+    Some(match word {
         b"true" => Keyword::True,
         b"false" => Keyword::False,
         b"if" => Keyword::If,
@@ -230,8 +234,7 @@ impl Lexer {
             [digit, ..] if digit.is_ascii_digit() => (Token::Number, number_length(rest)),
             [first, ..] if continues_word(*first) => {
                 let length = word_length(rest);
-                let word = &text[start..start + length];
-                let token = keyword(word).map_or(Token::Word, Token::Keyword);
+                let token = keyword(&rest[..length]).map_or(Token::Word, Token::Keyword);
                 (token, length)
             }
             _ => match punctuation(rest) {

@@ -15,14 +15,17 @@ use hence_model::work;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::datum::{
-    Contribution, Datum, EntryId, FileKey, Form, Home, OrderId, Part, Parts, Ranking, ScopeId,
-    Source,
+    Contribution, Datum, EntryId, FileKey, Form, Home, OrderId, Part, Parts, Ranking, Says,
+    ScopeId, Source,
 };
 use crate::evaluate::{Evaluated, Evaluator, TYPE, form};
 use crate::syntax::{BodyId, ExpressionId, Kind, Links, Mutation};
 
 /// It is not known which definition comes first.
 pub const MUTATION_ORDER: Code = Code::new("cf2.mutation-order");
+
+const REPLACE_OR_COMBINE: &str =
+    "`=>` replaces what other files say; `~(max)>` and the like combine values";
 
 /// A definition that may count.
 #[derive(Clone, Debug)]
@@ -128,15 +131,19 @@ impl Evaluator<'_> {
 
     /// Whether an entry is kept out of the output: its highest definition is private.
     pub(crate) fn is_private(&self, entry: EntryId) -> bool {
+        let is_private = |only: Contribution| match only.source {
+            Source::Entry(inner) => self.is_private(inner),
+            Source::Statement(statement) => self.tree.definition(statement).private,
+            Source::Made(_) => false,
+        };
+        if let Says::One(only) = self.entry(entry).says {
+            return is_private(only);
+        }
         let rank = self.each_said(entry).map(|says| says.rank).max();
         let mut highest = self.each_said(entry).filter(|says| Some(says.rank) == rank);
         // Only the highest are asked: a block may stand on a long row of others.
         if let (Some(only), None) = (highest.next(), highest.next()) {
-            return match only.source {
-                Source::Entry(inner) => self.is_private(inner),
-                Source::Statement(statement) => self.tree.definition(statement).private,
-                Source::Made(_) => false,
-            };
+            return is_private(only);
         }
         let order = self.home_of(entry).order;
         let (highest, _) = self.split(self.candidates(&self.says(entry)), order);
@@ -345,11 +352,17 @@ impl Evaluator<'_> {
             }
             let mut by = Vec::new();
             let mut values = Vec::new();
+            let before = self.noted();
+            let mut noted = before..before;
             for candidate in highest {
+                let start = self.noted();
                 let datum = self.candidate_value(&candidate, home)?;
                 if datum.is_undefined() {
                     undefined.push(candidate);
                 } else {
+                    if by.is_empty() {
+                        noted = start..self.noted();
+                    }
                     values.push((datum, candidate.span));
                     by.push(candidate);
                 }
@@ -373,6 +386,10 @@ impl Evaluator<'_> {
                         return self.unordered(&by);
                     }
                 }
+                // The first is the value. Whatever the others became, they would agree with it, or there
+                // would be none.
+                self.forget(noted.end..self.noted());
+                self.forget(before..noted.start);
                 return Ok(Ruling::Assigned {
                     datum: values[0].0,
                     by,
@@ -464,7 +481,7 @@ impl Evaluator<'_> {
         if let Some((datum, candidate)) = others.pop() {
             // Alone, anything may be merged: `X ~> 1`.
             let is_alone = parts.is_empty() && others.is_empty();
-            if is_alone && self.combine(rest, home)?.is_undefined() {
+            if is_alone && self.combine(rest.clone(), home)?.is_undefined() {
                 return Ok(Ruling::Assigned {
                     by: vec![candidate],
                     datum,
@@ -472,7 +489,12 @@ impl Evaluator<'_> {
                     undefined,
                 });
             }
-            return self.not_a_block(datum, candidate.span);
+            let others = by
+                .iter()
+                .chain(others.iter().map(|one| &one.1))
+                .chain(&rest);
+            let other = others.map(|one| one.span).next();
+            return self.not_a_block(datum, candidate.span, other);
         }
         let mut ruling = match parts.is_empty() {
             true => self.rule(rest, home)?,
@@ -523,7 +545,10 @@ impl Evaluator<'_> {
                             by.push(candidate);
                         }
                         Err(datum) if datum.is_undefined() => ends = false,
-                        Err(datum) => return self.not_a_block(datum, candidate.span),
+                        Err(datum) => {
+                            let merged = by.first().map(|one| one.span);
+                            return self.not_a_block(datum, candidate.span, merged);
+                        }
                     }
                 }
             } else {
@@ -533,7 +558,10 @@ impl Evaluator<'_> {
                 match datum.form {
                     Form::Block(block) => layer.push(Part::Block(block, scope)),
                     Form::Undefined => {}
-                    _ => return self.not_a_block(datum, span),
+                    _ => {
+                        let merged = by.first().map(|one| one.span);
+                        return self.not_a_block(datum, span, merged);
+                    }
                 }
                 by.extend(highest);
                 ends = true;
@@ -651,8 +679,8 @@ impl Evaluator<'_> {
                         parts.insert(0, Part::Block(lower, scope));
                         Ok(self.block_of(parts, Ranking::Listed, home))
                     }
-                    (Ok(_), _) => self.not_a_block(before, span),
-                    (Err(datum), _) => self.not_a_block(datum, span),
+                    (Ok(_), _) => self.not_merged_into(before, span),
+                    (Err(datum), _) => self.not_a_block(datum, span, None),
                 }
             }
             Mutation::Function(name) => {
@@ -699,14 +727,23 @@ impl Evaluator<'_> {
         0
     }
 
-    fn not_a_block<T>(&mut self, datum: Datum, span: Span) -> Evaluated<T> {
+    /// `other` is what it is to be merged with.
+    fn not_a_block<T>(&mut self, datum: Datum, span: Span, other: Option<Span>) -> Evaluated<T> {
         let type_ = self.type_name(datum);
         let message = format!("only blocks can be merged, and this is {type_}");
-        self.stop(
-            Diagnostic::error(TYPE, message)
-                .at(span)
-                .help("`=>` replaces what other files say; `~(max)>` and the like combine values"),
-        )
+        let mut diagnostic = Diagnostic::error(TYPE, message).at(span);
+        if let Some(other) = other {
+            diagnostic = diagnostic.label(other, "it is to be merged with this");
+        }
+        self.stop(diagnostic.help(REPLACE_OR_COMBINE))
+    }
+
+    /// What a chain has come to is no block.
+    fn not_merged_into<T>(&mut self, before: Datum, span: Span) -> Evaluated<T> {
+        let type_ = self.type_name(before);
+        let message = format!("only blocks can be merged, and what is before this is {type_}");
+        let diagnostic = Diagnostic::error(TYPE, message).at(span);
+        self.stop(diagnostic.help(REPLACE_OR_COMBINE))
     }
 
     /// Several definitions, and none comes first (§4.4).

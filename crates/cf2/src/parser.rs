@@ -14,7 +14,8 @@ use rustc_hash::FxHashMap;
 use crate::functions;
 use crate::lexer::{COMPARISON, Keyword, Lexeme, Lexer, Operator, STRAY_CHARACTER, Token};
 use crate::syntax::{
-    BodyId, Definition, Expression, ExpressionId, Kind, Macro, MacroId, Mutation, Statement, Tree,
+    BYTES_OF_EXPRESSION, BodyId, Definition, Expression, ExpressionId, Kind, Macro, MacroId,
+    Mutation, Statement, Tree,
 };
 use crate::text;
 
@@ -28,6 +29,8 @@ pub const MACRO_NAME: Code = Code::new("cf2.macro-name");
 /// Parses a file, and reports what is wrong with it. What can be read is in the tree.
 pub fn parse(unit: &mut Unit, tree: &mut Tree, file: FileId) -> BodyId {
     let span = unit.sources.span(file);
+    let bytes = (span.end - span.start) as usize;
+    tree.reserve(bytes);
     let start = Lexeme {
         token: Token::End,
         span: Span::at(span.start),
@@ -46,7 +49,7 @@ pub fn parse(unit: &mut Unit, tree: &mut Tree, file: FileId) -> BodyId {
         depth: 0,
         lost: false,
         recovering: false,
-        statements: Vec::new(),
+        statements: Vec::with_capacity(bytes / BYTES_OF_EXPRESSION),
         expressions: Vec::new(),
     };
     parser.advance();

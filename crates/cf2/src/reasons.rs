@@ -18,10 +18,11 @@ use hence_model::work;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::datum::{
-    BlockId, Datum, Elements, EntryId, FileKey, Form, Home, ListId, Part, Ranking, ScopeId, Source,
-    State,
+    BlockId, Contribution, Datum, Elements, EntryId, FileKey, Form, Home, ListId, Part, Ranking,
+    ScopeId, Source, State,
 };
 use crate::evaluate::{Evaluated, Evaluator};
+use crate::importable::Named;
 use crate::lexer::{Lexer, Token};
 use crate::mutate::{Candidate, Ruling, What};
 use crate::syntax::{BodyId, Definition, Expression, ExpressionId, Kind, Mutation, Statement};
@@ -233,8 +234,38 @@ struct Asked<'a> {
     home: Home,
     /// The files that nothing they beat can change.
     winners: &'a [FileKey],
-    /// Whether at most one file says something about it.
+    /// Whether at most one file says something about it, and which.
     is_said_once: bool,
+    said_by: Option<FileKey>,
+    /// The definition that is its value, if nothing beside it can be.
+    decided: Option<&'a Arc<Decided>>,
+}
+
+/// A definition that assigns a name its value, with nothing undefined above it. Whatever else is said about
+/// the name is below it or agrees with it, or there is no result; unless it is said by a file that imports
+/// this one, or privately, so that the name is not seen.
+#[derive(Debug)]
+struct Decided {
+    share: Share,
+    file: FileKey,
+    /// The name where it is defined, and the imports through which it came.
+    way: Vec<Span>,
+    is_seen: bool,
+}
+
+/// Whether all of what is asked for is decided, or the name in it that is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Share {
+    Whole,
+    Part,
+}
+
+impl Asked<'_> {
+    /// Whether an inline statement is on the way by which the value came.
+    fn is_on_way(&self, evaluator: &Evaluator<'_>, inline: ExpressionId) -> bool {
+        self.decided
+            .is_some_and(|decided| evaluator.is_on_way(inline, &decided.way))
+    }
 }
 
 /// Reading the reasons.
@@ -309,21 +340,36 @@ impl Evaluator<'_> {
         let parts = self.block(block).parts.clone();
         let home = self.block(block).home;
         let mut winners = name.map_or_else(Vec::new, |name| self.winners(block, name));
-        let next = next.filter(|&next| {
-            let inner = name.and_then(|name| self.open_block(block, name));
-            if let Some((entry, inner)) = inner {
-                winners.extend(self.inner_winners(entry, inner, next));
+        let inner = match (name, next) {
+            (Some(name), Some(_)) => self.open_block(block, name),
+            _ => None,
+        };
+        let next = next.filter(|_| inner.is_some());
+        let mut decided = name.and_then(|name| self.decided(block, name, Share::Whole, block));
+        if let (Some((entry, inner)), Some(next)) = (inner, next) {
+            winners.extend(self.inner_winners(entry, inner, next));
+            let is_own = self.block(inner).home.entry == Some(entry);
+            if decided.is_none() && is_own {
+                decided = self.decided(inner, next, Share::Part, block);
             }
-            inner.is_some()
-        });
+        }
+        if let Some(decided) = &decided {
+            winners = vec![decided.file];
+        }
+        let said_by = name.map(|name| self.only_file(block, name));
         let asked = Asked {
             block,
             name,
             next,
             home,
             winners: &winners,
-            is_said_once: name.is_some_and(|name| self.is_said_once(block, name)),
+            is_said_once: said_by.is_some_and(|said_by| said_by.is_ok()),
+            said_by: said_by.and_then(Result::ok).flatten(),
+            decided: decided.as_ref(),
         };
+        if let Some(&(import, scope)) = self.sealed.get(&block) {
+            self.sealed_presence(import, scope, asked)?;
+        }
         let is_overridden = self.block(block).ranking == Ranking::Listed
             && name.is_some_and(|name| {
                 let assigned = self.assigned(block, name);
@@ -336,6 +382,31 @@ impl Evaluator<'_> {
                 Part::Block(_, scope) if self.is_beaten(asked, scope) => {}
                 Part::Block(inner, _) => self.because_presence(inner, name, next),
             }
+        }
+        Ok(())
+    }
+
+    /// What the computed name of a file that is a block of its own matters to a name in it.
+    fn sealed_presence(
+        &mut self,
+        id: ExpressionId,
+        scope: ScopeId,
+        asked: Asked<'_>,
+    ) -> Evaluated<()> {
+        let Kind::Import(argument, _) = self.tree.expression(id).kind else {
+            unreachable!("it is an import");
+        };
+        let file = self.scope(scope).file;
+        let (imported, _) = self.unnoted(|evaluator| evaluator.import(id, scope, asked.home))?;
+        let mut search = Search {
+            next: asked.next,
+            decided: asked.decided.cloned(),
+            ..Search::of(asked.name)
+        };
+        if !self.is_brought_anyway(argument, file, imported, asked)
+            || self.could_define(id, file, &mut search)
+        {
+            self.import(id, scope, asked.home)?;
         }
         Ok(())
     }
@@ -373,14 +444,17 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Whether at most one file says something about a name.
-    fn is_said_once(&mut self, block: BlockId, name: Symbol) -> bool {
+    /// The file that says something about a name, if only one does, or none.
+    fn only_file(&mut self, block: BlockId, name: Symbol) -> Result<Option<FileKey>, Several> {
         let Some(entry) = self.known(block, name) else {
-            return true;
+            return Ok(None);
         };
         let mut files = self.each_said(entry).map(|one| self.scope(one.scope).file);
         let first = files.next();
-        files.all(|file| Some(file) == first)
+        match files.all(|file| Some(file) == first) {
+            true => Ok(first),
+            false => Err(Several),
+        }
     }
 
     /// The entry of a name, if a block has it.
@@ -520,9 +594,35 @@ impl Evaluator<'_> {
     /// The files whose assignment is the value of a name in a block that was merged for an entry: if it is
     /// another's block, all that matters is who refers to it.
     fn inner_winners(&mut self, entry: EntryId, block: BlockId, name: Symbol) -> Vec<FileKey> {
-        match self.block(block).home.entry == Some(entry) {
-            true => self.winners(block, name),
-            false => Vec::new(),
+        if self.block(block).home.entry != Some(entry) {
+            return Vec::new();
+        }
+        let mut winners = self.winners(block, name);
+        // What a link of a chain assigns beats whatever the chain applies to.
+        let mut chained = Some(block);
+        while let Some(block) = chained {
+            let assigned = self.assigned(block, name);
+            if assigned.iter().any(|one| one.rank > 0) {
+                winners.extend(self.chain_of(entry));
+                break;
+            }
+            chained = match self.block(block).parts.as_slice() {
+                [Part::Block(lower, _), ..] if self.block(*lower).home.entry == Some(entry) => {
+                    Some(*lower)
+                }
+                _ => None,
+            };
+        }
+        winners
+    }
+
+    /// The file of the chain that is the value of an entry, if it is one.
+    fn chain_of(&mut self, entry: EntryId) -> Option<FileKey> {
+        let candidates = self.candidates(&self.says(entry));
+        let home = self.home_of(entry);
+        match self.unnoted(|evaluator| evaluator.rule(candidates, home)) {
+            Ok(Ruling::Chained { by, .. }) => Some(by.file),
+            _ => None,
         }
     }
 
@@ -531,8 +631,11 @@ impl Evaluator<'_> {
         let Some(entry) = self.known(block, name) else {
             return Vec::new();
         };
-        if self.entry(entry).block != block || !matches!(self.entry(entry).state, State::Done(_)) {
+        if !matches!(self.entry(entry).state, State::Done(_)) {
             return Vec::new();
+        }
+        if self.entry(entry).block != block {
+            return self.brought(block, entry).into_iter().collect();
         }
         let says = self.says(entry);
         let candidates = self.candidates(&says);
@@ -553,6 +656,118 @@ impl Evaluator<'_> {
             by.clear();
         }
         by
+    }
+
+    /// The part of a block, as a definition, that brought an entry of another block: all that is said about it.
+    fn brought(&mut self, block: BlockId, entry: EntryId) -> Option<Candidate> {
+        let ranking = self.block(block).ranking;
+        let parts = self.block(block).parts.clone();
+        let name = self.entry(entry).name;
+        for (number, part) in parts.as_slice().iter().enumerate() {
+            if let Part::Block(inner, scope) = *part
+                && self.known(inner, name) == Some(entry)
+            {
+                let says = Contribution {
+                    source: Source::Entry(entry),
+                    scope,
+                    rank: crate::expand::rank(ranking, number),
+                };
+                return self.candidates(&[says]).pop();
+            }
+        }
+        None
+    }
+
+    /// The definition that is the value of a name, if nothing beside it can be.
+    fn decided(
+        &mut self,
+        block: BlockId,
+        name: Symbol,
+        share: Share,
+        asked: BlockId,
+    ) -> Option<Arc<Decided>> {
+        let entry = self.known(block, name)?;
+        let is_done = matches!(self.entry(entry).state, State::Done(_));
+        if self.entry(entry).block != block
+            || !is_done
+            || self.block(block).ranking == Ranking::Listed
+        {
+            return None;
+        }
+        let candidates = self.candidates(&self.says(entry));
+        let home = self.home_of(entry);
+        let ruling = self.unnoted(|evaluator| evaluator.rule(candidates.clone(), home));
+        let (by, undefined) = match ruling {
+            Ok(Ruling::Assigned { by, undefined, .. }) => (by.into_iter().next()?, undefined),
+            Ok(Ruling::Chained { by, undefined, .. }) => (by, undefined),
+            _ => return None,
+        };
+        let What::Expression(_) = by.what else {
+            return None;
+        };
+        let mut undefined = undefined.iter();
+        if by.operator != Mutation::Assign
+            || undefined.any(|one| self.beats(home.order, one.file, by.file))
+        {
+            return None;
+        }
+        let is_seen = !self.is_private(entry);
+        let is_hiding = |one: &Candidate| {
+            self.is_said_privately(one) && !self.is_always_below(home.order, one.file, &[by.file])
+        };
+        if is_seen && candidates.iter().any(is_hiding) {
+            return None;
+        }
+        let mut way = vec![by.span];
+        let mut files = vec![by.file];
+        let mut scope = self.scope(by.scope);
+        while let Some((importer, span)) = scope.importer {
+            let importer = self.scope(importer);
+            // An import that would be made anyway decides nothing.
+            let is_unconditional = scope.root == asked
+                && self
+                    .unconditional(asked, importer.file)
+                    .contains(&scope.file);
+            if !is_unconditional {
+                way.push(span);
+            }
+            files.push(importer.file);
+            scope = importer;
+        }
+        // It may stand in a macro: then what is defined as that is on the way.
+        if let (Share::Part, Some(around)) = (share, self.block(block).home.entry) {
+            let around = self.candidates(&self.says(around)).into_iter();
+            let around = around.filter(|one| files.contains(&one.file));
+            way.extend(around.map(|one| one.span));
+        }
+        Some(Arc::new(Decided {
+            share,
+            file: by.file,
+            way,
+            is_seen,
+        }))
+    }
+
+    /// Whether an inline statement is on the way by which a definition came.
+    fn is_on_way(&self, id: ExpressionId, way: &[Span]) -> bool {
+        let Expression { kind, span } = self.tree.expression(id);
+        match kind {
+            Kind::Macro(macro_, _) => self.is_on_way(self.tree.macro_(macro_).value, way),
+            Kind::If(_, then, otherwise) => {
+                self.is_on_way(then, way)
+                    || otherwise.is_some_and(|one| self.is_on_way(one.expression(), way))
+            }
+            Kind::Block(body) => {
+                let mut statements = self.tree.body(body).statements();
+                way.iter()
+                    .any(|one| span.start <= one.start && one.end <= span.end)
+                    || statements.any(|id| match self.tree.statement(id) {
+                        Statement::Inline(inline) => self.is_on_way(inline, way),
+                        Statement::Define(_) => false,
+                    })
+            }
+            _ => way.contains(&span),
+        }
     }
 
     /// Whether what is said in a scope is beaten by the value of the name that is asked for.
@@ -576,8 +791,8 @@ impl Evaluator<'_> {
         let is_winner = asked.winners.contains(&file);
         for &(inline, imported) in found {
             work::step();
-            let could = match (asked.next, imported) {
-                (None, Imported::No) => Could::Define,
+            let could = match (asked.next, asked.decided, imported) {
+                (None, None, Imported::No) => Could::Define,
                 _ => Could::PerhapsDefine,
             };
             if imported == Imported::No || !is_winner {
@@ -616,14 +831,13 @@ impl Evaluator<'_> {
                     let mut search = Search {
                         next,
                         has_imports: !asked.winners.contains(&file),
-                        known: Some(Known {
-                            block,
-                            unconditional: self.unconditional(block, file),
-                            is_said_once: asked.is_said_once,
-                        }),
+                        known: Some(self.known_to(asked, file)),
+                        decided: asked.decided.cloned(),
+                        said_by: asked.said_by,
                         ..Search::of(name)
                     };
-                    let could = self.could_define(then, file, &mut search)
+                    let could = asked.is_on_way(self, id)
+                        || self.could_define(then, file, &mut search)
                         || otherwise.is_some_and(|id| self.could_define(id, file, &mut search));
                     if !could {
                         return Ok(());
@@ -650,19 +864,28 @@ impl Evaluator<'_> {
             // No standard function makes a block.
             Kind::Call(function, _) if crate::functions::is_standard(self.name(function)) => Ok(()),
             Kind::Import(argument, _) => {
-                let is_literal = matches!(self.tree.expression(argument).kind, Kind::Literal(_));
-                let reasons = self.reasons.take();
-                let imported = self.import(id, scope, home);
-                self.reasons = reasons;
-                let (file, body) = imported?;
+                let is_written = self.is_literal(argument);
+                let (imported, body) =
+                    self.unnoted(|evaluator| evaluator.import(id, scope, home))?;
                 let mut search = Search {
                     next,
                     ..Search::of(name)
                 };
-                if !is_literal || self.body_could_define(body, file, &mut search) {
+                let could = match is_written {
+                    true => self.body_could_define(body, imported, &mut search),
+                    false => {
+                        search.known = Some(self.known_to(asked, file));
+                        search.decided = asked.decided.cloned();
+                        search.said_by = asked.said_by;
+                        asked.is_on_way(self, id)
+                            && !self.is_brought_anyway(argument, file, imported, asked)
+                            || self.could_define(id, file, &mut search)
+                    }
+                };
+                if could {
                     self.import(id, scope, home)?;
                 }
-                match self.imported.get(&(block, file)) {
+                match self.imported.get(&(block, imported)) {
                     Some(&inner) if inner != scope => self.body_presence(body, inner, asked),
                     _ => Ok(()),
                 }
@@ -728,13 +951,18 @@ impl Evaluator<'_> {
                 let value = self.tree.macro_(macro_).value;
                 self.names_of(value, file, imported, names)
             }
-            Kind::Import(argument, _) => match self.named(argument, file) {
-                Named::File(file, body) if !self.tree.body(body).inline => {
-                    self.names_in(body, file, Imported::Yes, names)
+            Kind::Import(argument, _) => {
+                let Named::Files(files) = self.named(argument, file) else {
+                    return Err(Unknown);
+                };
+                for &(file, body) in files.iter() {
+                    if self.tree.body(body).inline {
+                        return Err(Unknown);
+                    }
+                    self.names_in(body, file, Imported::Yes, names)?;
                 }
-                Named::Nothing => Ok(()),
-                _ => Err(Unknown),
-            },
+                Ok(())
+            }
             Kind::Undefined => Ok(()),
             Kind::Call(function, _) if crate::functions::is_standard(self.name(function)) => Ok(()),
             _ => Err(Unknown),
@@ -763,21 +991,29 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// The file that an import names, if that is written there. It is read if nobody has yet.
-    fn named(&mut self, argument: ExpressionId, file: FileKey) -> Named {
-        let Kind::Literal(cell) = self.tree.expression(argument).kind else {
-            return Named::Anything;
+    /// Whether the file that decides what is asked for would come by any other file that an import could name.
+    fn is_brought_anyway(
+        &mut self,
+        argument: ExpressionId,
+        file: FileKey,
+        imported: FileKey,
+        asked: Asked<'_>,
+    ) -> bool {
+        let (Some(decided), Named::Files(files)) = (asked.decided, self.named(argument, file))
+        else {
+            return false;
         };
-        let name = crate::operators::text(cell, &self.unit);
-        let troubles = self.unit.diagnostics.len();
-        let was_quiet = std::mem::replace(&mut self.quiet, true);
-        let found = self.locate(&name, file, self.span(argument), false);
-        self.quiet = was_quiet;
-        // What is wrong with a file that nobody needs is nobody's trouble.
-        self.unit.diagnostics.truncate(troubles);
-        match found {
-            Ok((file, body)) => Named::File(file, body),
-            Err(_) => Named::Nothing,
+        files.iter().all(|&(other, body)| {
+            other == imported || self.imports_in_any_case(other, body, decided.file)
+        })
+    }
+
+    /// What is imported anyway, for an inline statement of a file.
+    fn known_to(&mut self, asked: Asked<'_>, file: FileKey) -> Known {
+        Known {
+            block: asked.block,
+            unconditional: self.unconditional(asked.block, file),
+            is_said_once: asked.is_said_once,
         }
     }
 
@@ -797,12 +1033,9 @@ impl Evaluator<'_> {
             pending.push((self.imports.body(file), file));
         }
         while let Some((body, file)) = pending.pop() {
-            for inline in self.outline(body).inlines.iter() {
+            for (imported, body) in self.imported_in_any_case(body, file) {
                 work::step();
-                if let Kind::Import(argument, _) = self.tree.expression(*inline).kind
-                    && let Named::File(imported, body) = self.named(argument, file)
-                    && found.insert(imported)
-                {
+                if found.insert(imported) {
                     pending.push((body, imported));
                 }
             }
@@ -828,12 +1061,11 @@ impl Evaluator<'_> {
             }
             Kind::Import(..) if !search.has_imports => false,
             Kind::Import(argument, _) => match self.named(argument, file) {
-                Named::File(imported, body) => {
+                Named::Files(files) => files.iter().any(|&(imported, body)| {
                     let known = search.known.as_ref();
                     let is_known = known.is_some_and(|known| self.is_imported(known, id, imported));
                     !is_known && self.body_could_define(body, imported, search)
-                }
-                Named::Nothing => false,
+                }),
                 Named::Anything => true,
             },
             // A function of a user could define anything.
@@ -852,7 +1084,7 @@ impl Evaluator<'_> {
             None => !outline.defined.is_empty(),
             Some(name) => {
                 let mut definitions = outline.defined.get(&name).into_iter().flatten();
-                definitions.any(|&one| self.could_define_within(one, file, search.next))
+                definitions.any(|&one| self.could_define_within(one, file, search))
             }
         };
         let mut inlines = outline.inlines.iter();
@@ -860,7 +1092,7 @@ impl Evaluator<'_> {
     }
 
     /// What is written in a body, by name.
-    fn outline(&mut self, body: BodyId) -> Arc<Outline> {
+    pub(crate) fn outline(&mut self, body: BodyId) -> Arc<Outline> {
         if let Some(known) = self.outlines.get(&body) {
             return Arc::clone(known);
         }
@@ -892,19 +1124,49 @@ impl Evaluator<'_> {
         known.is_said_once && importer.is_some_and(|(_, span)| span != self.span(import))
     }
 
-    /// Whether a definition could define a name in what it defines. What is merged only adds what it has.
+    /// Whether a definition could define the name that is asked for in what it defines, so that it matters.
+    /// What is merged only adds what it has.
     fn could_define_within(
         &mut self,
         definition: Definition,
         file: FileKey,
-        name: Option<Symbol>,
+        search: &Search,
     ) -> bool {
-        let Some(name) = name else { return true };
-        if definition.operator != Mutation::Merge || definition.private {
+        let decided = search.decided.as_ref();
+        if let Some(decided) = decided
+            && decided.share == Share::Whole
+            && !(definition.private && decided.is_seen)
+            && !(file != decided.file && self.could_import(file, decided.file))
+        {
+            return false;
+        }
+        let Some(next) = search.next else { return true };
+        if definition.private {
             return true;
         }
-        let mut search = Search::of(Some(name));
-        self.could_define(definition.value, file, &mut search)
+        // Beside or below all that is said about it, whatever agrees with that only adds what it has.
+        let is_added = match search.said_by {
+            Some(said_by) => file == said_by || !self.could_import(file, said_by),
+            None => false,
+        };
+        if definition.operator != Mutation::Merge && !is_added {
+            return true;
+        }
+        let decided = search.decided.as_ref();
+        let decided = decided.filter(|decided| decided.share == Share::Part);
+        let within = decided.map(|decided| {
+            Arc::new(Decided {
+                share: Share::Whole,
+                file: decided.file,
+                way: Vec::new(),
+                is_seen: decided.is_seen,
+            })
+        });
+        let mut inner = Search {
+            decided: within,
+            ..Search::of(Some(next))
+        };
+        self.could_define(definition.value, file, &mut inner)
     }
 }
 
@@ -935,14 +1197,9 @@ enum Could {
 /// The names cannot be told.
 struct Unknown;
 
-/// What an import names.
-enum Named {
-    File(FileKey, BodyId),
-    /// A file that cannot be read: whoever imports it gets nothing.
-    Nothing,
-    /// That is computed.
-    Anything,
-}
+/// Several files say something.
+#[derive(Clone, Copy)]
+struct Several;
 
 /// What is imported into a block without an inline statement that is looked at.
 struct Known {
@@ -957,7 +1214,7 @@ struct Known {
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
     defined: FxHashMap<Symbol, Vec<Definition>>,
-    inlines: Vec<ExpressionId>,
+    pub inlines: Vec<ExpressionId>,
 }
 
 /// A search for what could define a name.
@@ -970,6 +1227,10 @@ struct Search {
     has_imports: bool,
     /// The imports that bring nothing new.
     known: Option<Known>,
+    /// The definition that is the value: another matters only if it can beat or hide that.
+    decided: Option<Arc<Decided>>,
+    /// The only file that says something about the name.
+    said_by: Option<FileKey>,
     seen: FxHashSet<BodyId>,
 }
 
@@ -981,6 +1242,8 @@ impl Search {
             next: None,
             has_imports: true,
             known: None,
+            decided: None,
+            said_by: None,
             seen: FxHashSet::default(),
         }
     }

@@ -201,7 +201,15 @@ pub struct Tree {
     names_of_macros: FxHashMap<(FileId, Symbol), Span>,
 }
 
+/// A short line of a large file: a name and a literal.
+pub(crate) const BYTES_OF_EXPRESSION: usize = 16;
+
 impl Tree {
+    /// Makes room for what a text of so many bytes usually holds.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.expressions.reserve(bytes / BYTES_OF_EXPRESSION);
+    }
+
     /// An expression.
     #[inline]
     pub fn expression(&self, id: ExpressionId) -> Expression {
@@ -225,12 +233,18 @@ impl Tree {
 
     /// The literals that stand as the argument of an import, among some expressions.
     pub fn literal_imports(&self, among: Range<usize>) -> impl Iterator<Item = Cell> {
+        let arguments = self.imports(among);
+        arguments.filter_map(|argument| match self.expression(argument).kind {
+            Kind::Literal(cell) => Some(cell),
+            _ => None,
+        })
+    }
+
+    /// What stands as the argument of an import, among some expressions.
+    pub fn imports(&self, among: Range<usize>) -> impl Iterator<Item = ExpressionId> {
         let expressions = self.expressions[among].iter();
         expressions.filter_map(|expression| match expression.kind {
-            Kind::Import(file, _) => match self.expression(file).kind {
-                Kind::Literal(cell) => Some(cell),
-                _ => None,
-            },
+            Kind::Import(argument, _) => Some(argument),
             _ => None,
         })
     }

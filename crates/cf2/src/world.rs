@@ -16,6 +16,13 @@ pub trait World: Files + Sync {
         Err("signatures cannot be checked here".into())
     }
 
+    /// The names of what is in a directory, with a slash behind those of directories; none if that cannot be
+    /// told, and nothing if there is no such directory.
+    fn list(&self, directory: &str) -> Option<Vec<String>> {
+        let _ = directory;
+        None
+    }
+
     /// The contents of a database of secrets, as blocks of texts; none if there is no such file.
     fn database(&self, name: &str) -> Option<Result<Value, String>> {
         let _ = name;

@@ -7,7 +7,8 @@
 //! many programs.
 //!
 //! How precise it is, is counted: of the literals that a value lists, how many change it if they alone are
-//! replaced, by the construct that the literal stands in.
+//! replaced, by the construct that the literal stands in. One for which every replacement fails is unknown; one
+//! for which any has a result counts.
 
 mod programs;
 
@@ -47,13 +48,15 @@ fn what_changes_was_announced() {
     tally.print();
     assert!(tally.mutations > 10 * count as usize, "{tally:?}");
     // A value that is only copied is exact. An operand may not matter, as in `0 * n`. A condition may take two
-    // literals to turn, as in `false && false`, or choose between equals; and a file that is imported by a
-    // computed name could define anything.
+    // literals to turn, as in `false && false`, or choose between equals. Where only one name or file fits,
+    // those of the others that have a result may say the same.
     let floors = [
         (Construct::Value, 0.99),
         (Construct::Operand, 0.93),
         (Construct::InlineCondition, 0.7),
         (Construct::ValueCondition, 0.7),
+        (Construct::Selector, 0.7),
+        (Construct::ComputedImport, 0.3),
         (Construct::ReadToDecide, 0.7),
     ];
     for (construct, floor) in floors {
@@ -62,7 +65,6 @@ fn what_changes_was_announced() {
     }
     let all = tally.all();
     assert!(all.precision() >= 0.9, "{all:?}");
-    assert!(all.at_worst() >= 0.8, "{all:?}");
 }
 
 fn made(seed: u64) -> Texts {
@@ -87,8 +89,7 @@ struct Counted {
     listed: usize,
     /// Those that change the value if they are replaced.
     changed: usize,
-    /// Those that seem not to, and for which most other literals of the same type have no result: where only
-    /// one name fits, no other can be tried.
+    /// Those for which no other literal has a result: where only one name fits, no other can be tried.
     unknown: usize,
 }
 
@@ -232,7 +233,7 @@ fn check(texts: &Texts, tally: &mut Tally) {
             );
         }
         let mut changed: BTreeSet<Vec<Segment>> = BTreeSet::new();
-        let (mut with_result, mut without) = (0, 0);
+        let mut has_result = false;
         let usual = replacements(&all, number);
         let further = further_replacements(&all, number, &usual);
         for (tried, replacement) in usual.iter().chain(&further).enumerate() {
@@ -244,13 +245,11 @@ fn check(texts: &Texts, tally: &mut Tally) {
             tally.mutations += 1;
             let mutated = replaced(texts, &original, span, replacement);
             let mutated = compiled(&mutated);
-            let is_same_type = type_of(replacement) == type_of(&all[number]);
             if !mutated.is_good() {
                 tally.without_result += 1;
-                without += usize::from(is_same_type);
                 continue;
             }
-            with_result += usize::from(is_same_type);
+            has_result = true;
             let after = leaves(&mutated);
             for path in before.keys().chain(after.keys()) {
                 if before.get(path) == after.get(path) || changed.contains(path) {
@@ -277,14 +276,12 @@ fn check(texts: &Texts, tally: &mut Tally) {
                 _ => decides,
             };
             let counted = tally.listed.entry(construct).or_default();
-            match (changed.contains(path), with_result >= without) {
-                (true, _) => counted.add(Counted {
-                    listed: 1,
-                    changed: 1,
-                    unknown: 0,
-                }),
-                (false, true) => counted.listed += 1,
-                (false, false) => counted.unknown += 1,
+            match has_result {
+                true => {
+                    counted.listed += 1;
+                    counted.changed += usize::from(changed.contains(path));
+                }
+                false => counted.unknown += 1,
             }
         }
     }
@@ -470,12 +467,12 @@ fn literals(compiled: &Compiled<'_>) -> Vec<Literal> {
 
 fn literal_at(tokens: &[Lexeme], at: usize) -> Option<Span> {
     let token = |back: usize| at.checked_sub(back).map(|at| tokens[at].token);
-    let next = tokens.get(at + 1).map(|lexeme| lexeme.token);
     let span = tokens[at].span;
-    let is_import = token(1) == Some(Token::OpenParenthesis)
-        && token(2) == Some(Token::Keyword(Keyword::Import))
-        && next == Some(Token::CloseParenthesis);
-    if is_import {
+    if tokens[at].token == Token::End {
+        return None;
+    }
+    let next = tokens.get(at + 1).map(|lexeme| lexeme.token);
+    if is_file(tokens, at) {
         return None;
     }
     match tokens[at].token {
@@ -512,6 +509,22 @@ fn literal_at(tokens: &[Lexeme], at: usize) -> Option<Span> {
         }
         _ => None,
     }
+}
+
+/// Whether a literal is the name of a file: all that stands in an import, or a branch of all that does.
+fn is_file(tokens: &[Lexeme], at: usize) -> bool {
+    let is_branch = matches!(
+        tokens[at.saturating_sub(1)].token,
+        Token::Keyword(Keyword::Then | Keyword::Else)
+    );
+    let is_first = at > 1
+        && tokens[at - 1].token == Token::OpenParenthesis
+        && tokens[at - 2].token == Token::Keyword(Keyword::Import);
+    let is_last = matches!(
+        tokens[at + 1].token,
+        Token::Keyword(Keyword::Else) | Token::CloseParenthesis
+    );
+    is_last && (is_first || is_branch && decides(tokens, at) == Construct::ComputedImport)
 }
 
 /// What a literal decides: what the brackets are for that it stands in, or the dot before it.
@@ -592,9 +605,17 @@ fn replacements(all: &[String], number: usize) -> Vec<String> {
     };
     others.push(all[(number + 1) % all.len()].clone());
     others.push(all[(number + all.len() / 2) % all.len()].clone());
-    others.retain(|other| other != text);
+    others.retain(|other| value_of(other) != value_of(text));
     others.dedup();
     others
+}
+
+/// What tells literals apart that are not the same value: `f` is `'f'`, and `003` is `3`.
+fn value_of(literal: &str) -> (&'static str, String) {
+    let type_ = type_of(literal);
+    let number = literal.parse::<f64>().ok().filter(|_| type_ == "number");
+    let value = number.map_or(literal.trim_matches('\'').to_owned(), |one| one.to_string());
+    (type_, value)
 }
 
 /// More of them, to find where a condition turns: the others of the program, and what is right beside them.
@@ -611,8 +632,9 @@ fn further_replacements(all: &[String], number: usize, usual: &[String]) -> Vec<
         others.push(format!("'{}!'", text.trim_matches('\'')));
         others.push("'\u{10ffff}'".to_owned());
     }
-    let mut known: BTreeSet<String> = usual.iter().chain([text]).cloned().collect();
-    others.retain(|other| known.insert(other.clone()));
+    let known = usual.iter().chain([text]).map(|one| value_of(one));
+    let mut known: BTreeSet<(&str, String)> = known.collect();
+    others.retain(|other| known.insert(value_of(other)));
     others
 }
 

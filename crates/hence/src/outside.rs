@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
@@ -132,11 +132,10 @@ impl Files for Outside {
     }
 }
 
-impl hence_puppet::World for Outside {
-    fn list(&self, directory: &str) -> Vec<String> {
-        let Ok(entries) = fs::read_dir(self.disk.path(directory)) else {
-            return Vec::new();
-        };
+impl Outside {
+    /// The names of what is in a directory, with a slash behind those of directories.
+    fn names_in(&self, directory: &str) -> io::Result<Vec<String>> {
+        let entries = fs::read_dir(self.disk.path(directory))?;
         // A name that is not UTF-8 is no source: nothing could name it.
         let named = entries.flatten().filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
@@ -145,11 +144,25 @@ impl hence_puppet::World for Outside {
         });
         let mut names: Vec<String> = named.collect();
         names.sort();
-        names
+        Ok(names)
+    }
+}
+
+impl hence_puppet::World for Outside {
+    fn list(&self, directory: &str) -> Vec<String> {
+        self.names_in(directory).unwrap_or_default()
     }
 }
 
 impl World for Outside {
+    fn list(&self, directory: &str) -> Option<Vec<String>> {
+        match self.names_in(directory) {
+            Ok(names) => Some(names),
+            Err(error) if error.kind() == ErrorKind::NotFound => Some(Vec::new()),
+            Err(_) => None,
+        }
+    }
+
     fn verify(&self, _: &str, text: &str) -> Result<Signed, String> {
         self.gpg.verify(text)
     }

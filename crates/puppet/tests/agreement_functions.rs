@@ -322,8 +322,8 @@ fn generated() -> Vec<String> {
                 continue;
             }
             for number in 0..EACH {
-                let arguments: Vec<&str> = match ARGUMENTS.get(number) {
-                    Some(only) if count == 1 => vec![only],
+                let arguments: Vec<&str> = match count {
+                    1 => ARGUMENTS.get(number).copied().into_iter().collect(),
                     _ => (0..count)
                         .map(|_| ARGUMENTS[random(ARGUMENTS.len())])
                         .collect(),

@@ -295,14 +295,13 @@ impl Writer {
     /// An import of a file, under one of the names that it has.
     fn import(&mut self, file: usize, scope: &mut Scope, number: usize, body: &mut Body) -> Text {
         let name = name_of(file);
-        // A name that is computed could be that of any file: few are.
-        let argument = match self.random.below(192) {
-            0 => format!("f ++ {file}"),
-            1 => format!("'f' ++ ({} - {file})", 2 * file),
-            3..11 => format!("'{name}'"),
-            11..19 => format!("'{name}.cf2'"),
-            19..27 => format!("'./{name}'"),
-            2 => {
+        let argument = match self.random.below(48) {
+            0 | 7 => format!("'{name}'"),
+            1 | 8 => format!("'{name}.cf2'"),
+            2 | 9 => format!("'./{name}'"),
+            3 => format!("f ++ {file}"),
+            4 => format!("'f' ++ ({} - {file})", 2 * file),
+            5 => {
                 let named = format!("file{number}_{file}");
                 if !scope.own.iter().any(|one| one.name == named) {
                     body.say(format!("{named} => {name}"));
@@ -313,6 +312,15 @@ impl Writer {
                     });
                 }
                 format!("${named}")
+            }
+            6 => {
+                let others: Vec<usize> = self.files.keys().copied().collect();
+                let other = name_of(*self.random.pick(&others));
+                let condition = self.condition(scope).text();
+                match other == name {
+                    true => name,
+                    false => format!("if ({condition}) then {name} else {other}"),
+                }
             }
             _ => name,
         };

@@ -195,4 +195,12 @@ impl Files for Texts {
     }
 }
 
-impl World for Texts {}
+impl World for Texts {
+    fn list(&self, directory: &str) -> Option<Vec<String>> {
+        let names = self.0.iter().map(|(name, _)| name.clone());
+        Some(match directory {
+            "" => names.collect(),
+            _ => Vec::new(),
+        })
+    }
+}

@@ -180,18 +180,23 @@ fn has_escapes(bytes: &[u8]) -> bool {
     const HIGH: u64 = ONES << 7;
     // The high bit of each byte that is zero; a byte above a zero one may have it, too.
     let zeros = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
-    let (chunks, rest) = bytes.as_chunks::<8>();
-    let in_chunks = chunks.iter().any(|chunk| {
-        let word = u64::from_ne_bytes(*chunk);
+    let has = |word: u64| {
         let control = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
         let quote = zeros(word ^ (ONES * b'"' as u64));
         let backslash = zeros(word ^ (ONES * b'\\' as u64));
         control | quote | backslash != 0
-    });
-    in_chunks
-        || rest
-            .iter()
-            .any(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\')
+    };
+    // The last bytes are looked at together with some before them: most texts are short.
+    if let Some(last) = bytes.last_chunk::<8>() {
+        let mut chunks = bytes.as_chunks::<8>().0.iter().chain([last]);
+        return chunks.any(|chunk| has(u64::from_ne_bytes(*chunk)));
+    }
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let (first, last) = (u32::from_ne_bytes(*first), u32::from_ne_bytes(*last));
+        return has(u64::from(first) << 32 | u64::from(last));
+    }
+    let mut bytes = bytes.iter();
+    bytes.any(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\')
 }
 
 #[cfg(test)]

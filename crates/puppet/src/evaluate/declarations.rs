@@ -333,7 +333,7 @@ impl<'t> Evaluator<'t> {
             shown: true,
             control: self.control,
             passed: self.trace.passed().len() as u32,
-            attributes: Vec::with_capacity(attributes.len() + 2),
+            attributes: Vec::with_capacity(attributes.len()),
             lost: Vec::new(),
             form,
             is_virtual: form != Form::Regular,

@@ -408,6 +408,9 @@ fn affix<'t>(
 
 fn squeeze<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
     let call = call.older();
+    if matches!(&call.arguments[0].datum, Datum::Array(array) if array.is_empty()) {
+        return Ok(call.arguments[0].clone());
+    }
     let among = match call.arguments.get(1).map(|set| &set.datum) {
         None | Some(Datum::Bool(false)) => None,
         Some(_) => Some(call.text(evaluator, 1)?),
