@@ -54,7 +54,7 @@ const ALLOWED: [Allowed; 2] = [
         of_floor: &[
             ("fleet-1000", 0.6),
             (LARGEST_FLEET, 0.6),
-            ("wide-10000", 1.4),
+            ("wide-10000", 1.0),
             ("wide-100000", 1.0),
             ("imports", 2.0),
         ],
