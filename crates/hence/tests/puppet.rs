@@ -51,21 +51,33 @@ fn random_manifests_have_the_same_catalogs() {
         let cases: u64 = cases.unwrap_or(2_000);
         let name = format!("random-puppet-{}", std::process::id());
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        fs::create_dir_all(folder.join("case")).expect("the target directory can be written");
-        let case = folder.join("case.pp");
         let mut real = Real::start();
         let messages = messages();
         let mut good = 0;
         let mut troubles = Vec::new();
         for seed in 0..cases {
             let site = site(seed, 1 + (seed % 12) as usize);
-            fs::write(&case, &site.manifest).expect("the target directory can be written");
-            fs::write(folder.join("case/facts.json"), &site.facts).expect("it can be written");
+            let case = folder.join(format!("case{seed}.pp"));
+            let beside = case.with_extension("");
+            let write = |file: &Path, text: &str| {
+                fs::create_dir_all(file.parent().expect("it is in a folder"))
+                    .and_then(|()| fs::write(file, text))
+                    .expect("the target directory can be written");
+            };
+            write(&case, &site.manifest);
+            write(&beside.join("facts.json"), &site.facts);
+            for (name, text) in &site.data {
+                write(&beside.join(name), text);
+            }
             let ours = Ours::of(&case);
             let theirs = real.ask(&case);
             good += usize::from(ours.catalog.is_some());
             if let Some(trouble) = difference(&theirs, &ours, &messages) {
-                troubles.push(format!("seed {seed}: {trouble}\n{}", site.manifest));
+                let data = &site.data;
+                troubles.push(format!(
+                    "seed {seed}: {trouble}\n{}\n{data:#?}",
+                    site.manifest
+                ));
             }
             if troubles.len() >= 5 {
                 break;

@@ -19,7 +19,7 @@ use crate::reasons::{Absences, Reasons};
 use crate::resource::{Attribute, Resource, ResourceKind, Said};
 use crate::syntax::{self, Kind};
 use crate::trace::{Cause, ControlId, How, Making, Node, Origin, ResourceId, Source};
-use crate::value::{Datum, Value};
+use crate::value::{Datum, Hash, Value};
 
 /// So deep is an expression told.
 const DEEPEST: usize = 60;
@@ -75,6 +75,9 @@ impl<'t> Compiled<'t> {
             None => Reasons::new(evaluator, &mut absences).of_resource(subject.id),
         };
         let mut depends: Vec<Dependence> = Vec::with_capacity(reasons.found.len());
+        let role = Role::Absence;
+        let silent = reasons.silent.iter();
+        depends.extend(silent.map(|&span| Dependence { span, role }));
         let found = reasons.found.clone();
         for (at, role) in found {
             if let Some(span) = self.span_at(&literals, at) {
@@ -129,17 +132,22 @@ impl<'t> Compiled<'t> {
             .filter(touches)
             .map(|span| span.start)
             .collect();
+        let inside = |at: &u32| place.start <= *at && *at < place.end;
+        let depends = |reasons: &Reasons<'_, '_>| {
+            wanted.iter().any(|at| reasons.found.contains_key(at))
+                || reasons.found.keys().any(inside)
+                || reasons.silent.iter().any(touches)
+        };
         let mut absences = Absences::default();
         for (id, path, containers, value) in self.leaves() {
-            let Segment::Key(attribute) = &path[1] else {
-                continue;
-            };
             let reasons = Reasons::new(&mut self.evaluator, &mut absences);
-            let reasons = reasons.of_attribute(id, attribute, &containers, &value);
-            let inside = |at: &u32| place.start <= *at && *at < place.end;
-            if wanted.iter().any(|at| reasons.found.contains_key(at))
-                || reasons.found.keys().any(inside)
-            {
+            let reasons = match path.get(1) {
+                Some(Segment::Key(attribute)) => {
+                    reasons.of_attribute(id, attribute, &containers, &value)
+                }
+                _ => reasons.of_resource(id),
+            };
+            if depends(&reasons) {
                 name(&path);
             }
         }
@@ -181,18 +189,22 @@ impl<'t> Compiled<'t> {
         for (_, entry) in self.evaluator.node.facts.iter() {
             pending.push(&entry.value);
         }
+        let mut written: Vec<Origin> = Vec::new();
+        for (_, entry) in self.evaluator.data_read().flat_map(Hash::iter) {
+            written.push(entry.key);
+            pending.push(&entry.value);
+        }
         while let Some(value) = pending.pop() {
             match &value.datum {
                 Datum::Array(array) => pending.extend(array.iter()),
                 Datum::Hash(hash) => pending.extend(hash.iter().map(|(_, entry)| &entry.value)),
-                _ => {
-                    if let Source::Written(at) = self.evaluator.trace.source(value.origin) {
-                        spans.extend(self.evaluator.data_literal(at));
-                    }
-                }
+                _ => written.push(value.origin),
             }
         }
+        let offsets = written.into_iter().filter_map(Origin::offset);
+        spans.extend(offsets.filter_map(|at| self.evaluator.data_literal(at)));
         spans.sort();
+        spans.dedup();
         spans
     }
 
@@ -205,12 +217,17 @@ impl<'t> Compiled<'t> {
         literals.at(at).or_else(|| self.evaluator.data_literal(at))
     }
 
-    /// All attributes of all resources with their paths, and elements of containers, which are paths of their
-    /// own.
+    /// All attributes of all resources with their paths, elements of containers, which are paths of their own, and
+    /// resources without attributes.
     fn leaves(&self) -> Vec<Leaf> {
         let mut leaves = Vec::new();
         for (id, resource) in self.resources() {
             let reference = format!("{}[{}]", resource.type_name, shown_title(resource));
+            if resource.attributes.iter().all(|one| one.value.is_undef()) {
+                let nothing = Value::new(Datum::Undef, Origin::NOWHERE);
+                leaves.push((id, vec![Segment::Key(reference)], Vec::new(), nothing));
+                continue;
+            }
             for attribute in resource
                 .attributes
                 .iter()
@@ -475,8 +492,9 @@ impl<'t> Teller<'_, 't> {
                         return leaf(at.span);
                     }
                     let operands = self.evaluator.trace.operands(*operands).iter();
-                    let operands =
-                        operands.map(|operand| self.expression(operand, at.span, depth + 1));
+                    let operands = operands
+                        .filter(|operand| !self.is_structure(operand))
+                        .map(|operand| self.expression(operand, at.span, depth + 1));
                     return Expression {
                         operator: Some(operator),
                         value: shown(),
@@ -506,12 +524,19 @@ impl<'t> Teller<'_, 't> {
                     | Node::Structure(_)
                     | Node::Present(_)
                     | Node::Absent { .. }
-                    | Node::Lacking { .. },
+                    | Node::Lacking { .. }
+                    | Node::Having { .. },
                 ) => {
                     return leaf(around);
                 }
             }
         }
+    }
+
+    /// Whether something counts only for which elements it has, and has no value of its own.
+    fn is_structure(&self, value: &Value) -> bool {
+        let source = self.evaluator.trace.source(value.origin);
+        value.is_undef() && matches!(source, Source::Node(Node::Structure(_)))
     }
 
     /// The way of a value, from the literal outwards; then the resource, and who declared it.
@@ -681,7 +706,8 @@ impl<'t> Teller<'_, 't> {
                     | Node::Structure(_)
                     | Node::Present(_)
                     | Node::Absent { .. }
-                    | Node::Lacking { .. },
+                    | Node::Lacking { .. }
+                    | Node::Having { .. },
                 ) => return Vec::new(),
             }
         }
@@ -743,7 +769,7 @@ impl<'t> Teller<'_, 't> {
                     }
                 }
                 Cause::Declared(id) => control = self.evaluator.resources[id.index()].control,
-                Cause::Always | Cause::Called(_) | Cause::Node(_) => {}
+                Cause::Stayed { .. } | Cause::Always | Cause::Called(_) | Cause::Node(_) => {}
             }
         }
     }
@@ -992,6 +1018,7 @@ impl<'t> Evaluator<'t> {
                     | Node::Present(_)
                     | Node::Absent { .. }
                     | Node::Lacking { .. }
+                    | Node::Having { .. }
                     | Node::Made { .. },
                 ) => {
                     return None;

@@ -100,7 +100,9 @@ impl crate::evaluate::Evaluator<'_> {
                 let ends =
                     |character: char| matches!(character, ',' | '}' | ']' | '\n' | '\r' | '#');
                 let whole = &text[..text.find(ends).unwrap_or(text.len())];
-                whole.trim_end().len()
+                // A key of YAML.
+                let key = whole.split_once(": ").map_or(whole, |(key, _)| key);
+                key.trim_end().trim_end_matches(':').len()
             }
         };
         Some(Span::new(at, at + length as u32))

@@ -1,4 +1,4 @@
-//! Random manifests, with facts.
+//! Random manifests, with facts and data.
 //!
 //! Everything that is used was defined before, with the type that is expected, and every title is used once: so
 //! most manifests have a catalog. A few of them are spoilt on purpose, so that mistakes are met too.
@@ -14,6 +14,10 @@ pub struct Site {
     pub manifest: String,
     /// The facts, as JSON.
     pub facts: String,
+    /// `hiera.yaml` and the files with data, by name; often none.
+    pub data: Vec<(String, String)>,
+    /// The keys that are looked up in the data.
+    pub keys: Vec<String>,
 }
 
 /// The kinds of values that variables have.
@@ -43,6 +47,7 @@ pub fn site(seed: u64, size: usize) -> Site {
     let mut random = Random::new(seed);
     let facts = facts(&mut random);
     let spoilt = random.chance(12);
+    let has_data = random.chance(35);
     let mut writer = Writer {
         random,
         text: String::new(),
@@ -53,15 +58,29 @@ pub fn site(seed: u64, size: usize) -> Site {
         classes: Vec::new(),
         defines: Vec::new(),
         declared: Vec::new(),
+        functions: Vec::new(),
+        has_data,
+        asked: Vec::new(),
         spoilt,
         in_class: false,
     };
     writer.manifest(size);
+    let keys = writer.keys();
+    let data = match has_data {
+        true => writer.data(&keys),
+        false => Vec::new(),
+    };
     Site {
         manifest: writer.text,
         facts,
+        data,
+        keys: keys.into_iter().map(|(key, _)| key).collect(),
     }
 }
+
+const HIERA: &str = "version: 5\nhierarchy:\n\
+    \x20 - name: by system\n    path: \"os/%{facts.os}.yaml\"\n\
+    \x20 - name: common\n    path: common.yaml\n";
 
 fn facts(random: &mut Random) -> String {
     let word = |random: &mut Random| *random.pick(&WORDS);
@@ -93,6 +112,12 @@ struct Writer {
     defines: Vec<(String, Vec<(String, Type)>)>,
     /// References to resources that were declared, by type and title.
     declared: Vec<(&'static str, String)>,
+    /// The functions so far: each makes a text of a text.
+    functions: Vec<String>,
+    /// Whether there are data to be looked up.
+    has_data: bool,
+    /// The keys that are looked up.
+    asked: Vec<(String, Type)>,
     spoilt: bool,
     in_class: bool,
 }
@@ -131,6 +156,9 @@ impl Writer {
         for _ in 0..self.random.below(2) + size / 6 {
             self.assignment();
         }
+        if self.random.chance(30) {
+            self.function();
+        }
         for _ in 0..self.random.below(2) + size / 8 {
             self.define();
         }
@@ -138,9 +166,10 @@ impl Writer {
             self.class();
         }
         let in_node = self.random.chance(40);
+        let mut name = "";
         if in_node {
             let names = ["default", "'web1.example.org'", "/^web(\\d)/, 'other'"];
-            let name = *self.random.pick(&names);
+            name = *self.random.pick(&names);
             self.open(&format!("node {name} {{"));
             self.variables.push(Vec::new());
         }
@@ -152,6 +181,9 @@ impl Writer {
             self.close();
             if self.random.chance(30) {
                 self.line("node 'db.example.org' { notify { 'other node': } }");
+            }
+            if name != "default" && self.random.chance(60) {
+                self.line("node default { notify { 'any node': } }");
             }
         }
     }
@@ -220,6 +252,81 @@ impl Writer {
         }
     }
 
+    /// A function that may end early.
+    fn function(&mut self) {
+        let name = self.name("f");
+        self.open(&format!("function {name}(String $text) {{"));
+        let outer = std::mem::replace(&mut self.variables, vec![vec![("text".into(), Type::Text)]]);
+        if self.random.chance(60) {
+            let condition = self.expression(Type::Bool, 2);
+            let value = self.expression(Type::Text, 1);
+            self.line(&format!("if {condition} {{ return({value}) }}"));
+        }
+        let value = self.expression(Type::Text, 2);
+        self.line(&format!("$made = {value}"));
+        self.line("$made");
+        self.variables = outer;
+        self.close();
+        self.functions.push(name);
+    }
+
+    /// The keys that may be looked up.
+    fn keys(&self) -> Vec<(String, Type)> {
+        let mut keys = self.asked.clone();
+        for class in &self.classes {
+            let parameters = class.parameters.iter();
+            keys.extend(parameters.map(|(name, kind)| (format!("{}::{name}", class.name), *kind)));
+        }
+        keys
+    }
+
+    /// What is looked up, in one file or in several.
+    fn data(&mut self, keys: &[(String, Type)]) -> Vec<(String, String)> {
+        let mut common: String = "unused: 1\n".into();
+        let mut by_system: Vec<(String, String)> = Vec::new();
+        for system in [self.word(), self.word(), self.word()] {
+            by_system.push((format!("data/os/{system}.yaml"), "unused: 1\n".into()));
+        }
+        for (key, kind) in keys {
+            let is_asked = !key.contains("::");
+            if is_asked || self.random.chance(40) {
+                let value = self.datum(*kind);
+                let _ = writeln!(common, "{key}: {value}");
+            }
+            for system in &mut by_system {
+                if self.random.chance(25) {
+                    let value = self.datum(*kind);
+                    let _ = writeln!(system.1, "{key}: {value}");
+                }
+            }
+        }
+        by_system.sort();
+        by_system.dedup_by(|one, other| one.0 == other.0);
+        let mut data = vec![
+            ("hiera.yaml".to_owned(), HIERA.to_owned()),
+            ("data/common.yaml".to_owned(), common),
+        ];
+        data.extend(by_system);
+        data
+    }
+
+    /// A value as YAML.
+    fn datum(&mut self, kind: Type) -> String {
+        match kind {
+            Type::Number => self.random.below(10).to_string(),
+            Type::Text => match self.random.chance(25) {
+                true => format!("\"{} %{{facts.os}}\"", self.word()),
+                false => self.word().to_owned(),
+            },
+            Type::Bool => self.random.pick(&["true", "false"]).to_string(),
+            Type::Texts => format!("[{}, {}]", self.word(), self.word()),
+            Type::Hash => {
+                let entries = KEYS.map(|key| format!("{key}: {}", self.word()));
+                format!("{{{}}}", entries.join(", "))
+            }
+        }
+    }
+
     fn define(&mut self) {
         let name = self.name("d");
         let parameters = self.parameters();
@@ -285,6 +392,10 @@ impl Writer {
             && self.random.chance(60)
         {
             self.override_of(parent);
+        }
+        if self.random.chance(10) {
+            let condition = self.expression(Type::Bool, 2);
+            self.line(&format!("if {condition} {{ return() }}"));
         }
         for _ in 0..1 + self.random.below(4) {
             self.statement(2);
@@ -573,6 +684,11 @@ impl Writer {
         self.open(&format!("{list}.each |$i, ${name}| {{"));
         self.variables
             .push(vec![(name.clone(), Type::Text), ("i".into(), Type::Number)]);
+        if self.random.chance(25) {
+            let condition = self.expression(Type::Bool, 2);
+            let leave = *self.random.pick(&["next()", "break()"]);
+            self.line(&format!("if {condition} {{ {leave} }}"));
+        }
         let attributes = self.attributes("notify");
         self.line(&format!(
             "notify {{ \"{title} ${{i}} ${{{name}}}\": {attributes} }}"
@@ -664,15 +780,22 @@ impl Writer {
         if self.random.chance(12) {
             return self.chosen(kind, depth);
         }
+        if self.has_data && self.random.chance(12) {
+            return self.looked_up(kind);
+        }
         let depth = depth - 1;
         match kind {
             Type::Number => match self.random.below(6) {
                 0 => "$facts['cpus']".to_owned(),
                 1 => format!("{}.length", self.expression(Type::Texts, depth)),
-                2 => format!(
-                    "({}).reduce(0) |$m, $x| {{ $m + 1 }}",
-                    self.expression(Type::Texts, depth)
-                ),
+                2 => {
+                    let leave = match self.random.chance(30) {
+                        true => format!("if $x == '{}' {{ break() }} ", self.word()),
+                        false => String::new(),
+                    };
+                    let all = self.expression(Type::Texts, depth);
+                    format!("({all}).reduce(0) |$m, $x| {{ {leave}$m + 1 }}")
+                }
                 _ => {
                     let operator = *self.random.pick(&["+", "-", "*"]);
                     let (one, other) = (self.expression(kind, depth), self.expression(kind, depth));
@@ -687,7 +810,12 @@ impl Writer {
                     self.hash_value(depth),
                     self.random.pick(&KEYS).to_owned()
                 ),
-                3 => format!("upcase({})", self.expression(kind, depth)),
+                3 => {
+                    let mut functions = self.functions.clone();
+                    functions.push("upcase".into());
+                    let function = self.random.pick(&functions).clone();
+                    format!("{function}({})", self.expression(kind, depth))
+                }
                 4 => format!("{}[0]", self.expression(Type::Texts, depth)),
                 _ => {
                     let inner = self.expression(kind, depth);
@@ -737,11 +865,14 @@ impl Writer {
                     self.expression(kind, depth),
                     self.expression(kind, depth)
                 ),
-                2 => format!(
-                    "{}.map |$x| {{ \"${{x}} {}\" }}",
-                    self.expression(kind, depth),
-                    self.word()
-                ),
+                2 => {
+                    let all = self.expression(kind, depth);
+                    let leave = match self.random.below(6) {
+                        0 => format!("if $x == '{}' {{ next('{}') }} ", self.word(), self.word()),
+                        _ => String::new(),
+                    };
+                    format!("{all}.map |$x| {{ {leave}\"${{x}} {}\" }}", self.word())
+                }
                 3 => format!(
                     "{}.filter |$x| {{ $x != {} }}",
                     self.expression(kind, depth),
@@ -767,6 +898,22 @@ impl Writer {
                 _ => self.hash_literal(depth),
             },
         }
+    }
+
+    /// A value from the data; hashes of several files may be merged.
+    fn looked_up(&mut self, kind: Type) -> String {
+        let key = self.name("k");
+        let call = match (kind, self.random.below(4)) {
+            (Type::Hash, 0 | 1) => format!("lookup('{key}', {{ merge => hash }})"),
+            (Type::Texts, 0 | 1) => format!("lookup('{key}', {{ merge => unique }})"),
+            (Type::Text, 0) => {
+                // Nobody says it.
+                return format!("lookup('{key}', {{ default_value => '{}' }})", self.word());
+            }
+            _ => format!("lookup('{key}')"),
+        };
+        self.asked.push((key, kind));
+        call
     }
 
     fn hash_value(&mut self, depth: usize) -> String {

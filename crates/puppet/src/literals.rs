@@ -3,8 +3,7 @@
 use hence_model::source::Span;
 
 use crate::syntax::{
-    Attribute, Block, Definition, DefinitionKind, Expression, Kind, NodeMatchKind, Parameter,
-    Program, Query,
+    Block, Definition, DefinitionKind, Expression, Kind, NodeMatchKind, Parameter, Part, Program,
 };
 
 /// The literals of some programs, sorted.
@@ -77,26 +76,8 @@ impl Literals {
     }
 
     fn block(&mut self, block: &Block) {
-        self.all(&block.statements);
-    }
-
-    fn all(&mut self, expressions: &[Expression]) {
-        expressions
-            .iter()
-            .for_each(|expression| self.expression(expression));
-    }
-
-    fn attributes(&mut self, attributes: &[Attribute]) {
-        attributes
-            .iter()
-            .for_each(|attribute| self.expression(&attribute.value));
-    }
-
-    fn query(&mut self, query: &Query) {
-        match query {
-            Query::Test { value, .. } => self.expression(value),
-            Query::And(both) | Query::Or(both) => both.iter().for_each(|query| self.query(query)),
-        }
+        let statements = block.statements.iter();
+        statements.for_each(|statement| self.expression(statement));
     }
 
     fn expression(&mut self, at: &Expression) {
@@ -109,81 +90,28 @@ impl Literals {
             | Kind::Text(_)
             | Kind::Name(_)
             | Kind::Pattern(_)
-            | Kind::RenderText(_) => self.0.push(at.span),
-            Kind::Nothing | Kind::Reference(_) | Kind::Reserved(_) | Kind::Variable(_) => {}
+            | Kind::RenderText(_) => return self.0.push(at.span),
+            // A number with its sign is one literal.
             Kind::Minus(inner) if matches!(inner.kind, Kind::Integer(_) | Kind::Float(_)) => {
-                self.0.push(at.span);
+                return self.0.push(at.span);
             }
-            Kind::Interpolated(inner) | Kind::Array(inner) => self.all(inner),
-            Kind::Heredoc(inner, _)
-            | Kind::Parenthesised(inner)
-            | Kind::Not(inner)
-            | Kind::Minus(inner)
-            | Kind::Splat(inner)
-            | Kind::Render(inner) => self.expression(inner),
-            Kind::Hash(entries) => {
-                for (key, value) in entries {
-                    self.expression(key);
-                    self.expression(value);
-                }
-            }
-            Kind::Binary(_, both) => self.all(&both[..]),
-            Kind::Assign(both) => self.expression(&both[1]),
-            Kind::Access(of, keys) => {
-                self.expression(of);
-                self.all(keys);
-            }
-            Kind::Call(call) => {
-                if !matches!(call.function.kind, Kind::Name(_)) {
-                    self.expression(&call.function);
-                }
-                self.all(&call.arguments);
-                if let Some(lambda) = &call.lambda {
-                    self.parameters(&lambda.parameters);
-                    self.block(&lambda.body);
-                }
-            }
-            Kind::If(conditional) => {
-                self.expression(&conditional.condition);
-                self.block(&conditional.then);
-                conditional
-                    .otherwise
-                    .iter()
-                    .for_each(|block| self.block(block));
-            }
-            Kind::Case(case) => {
-                self.expression(&case.test);
-                for option in &case.options {
-                    self.all(&option.values);
-                    self.block(&option.body);
-                }
-            }
-            Kind::Selector(selector) => {
-                self.expression(&selector.test);
-                for (option, value) in &selector.options {
-                    self.expression(option);
-                    self.expression(value);
-                }
-            }
-            Kind::Resource(resource) => {
-                if !matches!(resource.kind.kind, Kind::Name(_)) {
-                    self.expression(&resource.kind);
-                }
-                for body in &resource.bodies {
-                    self.expression(&body.title);
-                    self.attributes(&body.attributes);
-                }
-            }
-            Kind::Defaults(amendment) | Kind::Override(amendment) => {
-                self.expression(&amendment.target);
-                self.attributes(&amendment.attributes);
-            }
-            Kind::Collector(collector) => {
-                collector.query.iter().for_each(|query| self.query(query));
-                self.attributes(&collector.attributes);
-            }
-            Kind::Relationship(_, sides) => self.all(&sides[..]),
-            Kind::Block(block) => self.block(block),
+            _ => {}
         }
+        let name = match &at.kind {
+            Kind::Call(call) => Some(&call.function),
+            Kind::Resource(resource) => Some(&resource.kind),
+            _ => None,
+        };
+        let is_name = |part: &Expression| {
+            name.is_some_and(|name| std::ptr::eq(name, part)) && matches!(part.kind, Kind::Name(_))
+        };
+        at.parts(&mut |part| match part {
+            Part::Expression(inner) if is_name(inner) => {}
+            Part::Expression(inner) => self.expression(inner),
+            Part::Lambda(lambda) => {
+                self.parameters(&lambda.parameters);
+                self.block(&lambda.body);
+            }
+        });
     }
 }

@@ -5,14 +5,15 @@
 
 use ecow::EcoString;
 use hence_model::explanation::Role;
-use indexmap::IndexMap;
+use hence_model::source::Span;
+use indexmap::{IndexMap, IndexSet};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::effects::{self, Effect, Effects};
 use crate::evaluate::{Evaluator, Side};
 use crate::resource::Said;
 use crate::scope::ScopeId;
-use crate::syntax::{DefinitionKind, Form, Kind, NodeMatchKind, Operator};
+use crate::syntax::{Block, DefinitionKind, Expression, Form, Kind, NodeMatchKind, Operator, Part};
 use crate::trace::{Cause, Code, ControlId, DefinitionId, How, Node, Origin, ResourceId, Source};
 use crate::types::Type;
 use crate::value::{Datum, Value};
@@ -36,6 +37,8 @@ pub(crate) struct Reasons<'e, 't> {
     absences: &'e mut Absences,
     /// Places, with the way in which the value depends on them.
     pub(crate) found: IndexMap<u32, Role, FxBuildHasher>,
+    /// Stretches of data in which something could have been said.
+    pub(crate) silent: IndexSet<Span, FxBuildHasher>,
     /// What comes from outside of all texts.
     pub(crate) outside: Vec<EcoString>,
     seen: FxHashSet<Task>,
@@ -81,6 +84,7 @@ impl<'e, 't> Reasons<'e, 't> {
             evaluator,
             absences,
             found: IndexMap::default(),
+            silent: IndexSet::default(),
             outside: Vec::new(),
             seen: FxHashSet::default(),
             data: Vec::new(),
@@ -183,9 +187,7 @@ impl<'e, 't> Reasons<'e, 't> {
                 let definition = self.evaluator.trace.definition(id);
                 let (value, control) = (definition.value.clone(), definition.control);
                 if let How::Default(parameter) = definition.how {
-                    for origin in self.evaluator.trace.missed(parameter.span).to_vec() {
-                        self.push(Task::Origin(origin, Extent::Whole), Role::Absence);
-                    }
+                    self.missed(parameter.span);
                 }
                 self.part(&value, extent, role);
                 self.conditions.push(Task::Control(control));
@@ -250,17 +252,7 @@ impl<'e, 't> Reasons<'e, 't> {
                 } else {
                     role
                 };
-                // The elements of an array that is written out have origins of their own.
-                let written = matches!(at.kind, Kind::Array(_));
-                let extent = match extent {
-                    _ if written || counts(&at.kind) => Extent::Structure,
-                    Extent::Whole => Extent::Whole,
-                    other if keeps_structure(&at.kind) => other,
-                    _ => Extent::Whole,
-                };
-                for operand in &operands {
-                    self.part(operand, extent.clone(), role);
-                }
+                self.operation(at, &operands, extent, role);
             }
             Node::Outcome { value, control } => {
                 self.push(Task::Origin(value, extent), role);
@@ -288,10 +280,13 @@ impl<'e, 't> Reasons<'e, 't> {
                     self.push(Task::Origin(origin, Extent::Whole), role);
                 }
             }
-            Node::Lacking { start } => {
-                for key in self.evaluator.keys_of_data(start) {
-                    self.push(Task::Origin(key, Extent::Whole), Role::Absence);
+            Node::Lacking { start } => self.silent_from(start, 0),
+            Node::Having { start, before } => {
+                let key = self.evaluator.key_of_data(start, before);
+                if let Some(at) = key.and_then(Origin::offset) {
+                    self.found.entry(at).or_insert(condition_of(role));
                 }
+                self.silent_from(start, before + 1);
             }
             Node::Made { operands, .. } => {
                 let operands = self.evaluator.trace.operands(operands).to_vec();
@@ -323,14 +318,95 @@ impl<'e, 't> Reasons<'e, 't> {
         }
     }
 
+    fn operation(&mut self, at: &Expression, operands: &[Value], extent: Extent, role: Role) {
+        if let Extent::Entry(key) = &extent
+            && self.entry_of(at, operands, key, role)
+        {
+            return;
+        }
+        // The elements of an array that is written out have origins of their own.
+        let written = matches!(at.kind, Kind::Array(_));
+        let extent = match extent {
+            _ if written || counts(&at.kind) => Extent::Structure,
+            Extent::Whole => Extent::Whole,
+            other if keeps_structure(&at.kind) => other,
+            _ => Extent::Whole,
+        };
+        for operand in operands {
+            self.part(operand, extent.clone(), role);
+        }
+    }
+
+    /// What decides which element a key means in the result of an operation that is known well. Answers whether
+    /// it is.
+    fn entry_of(&mut self, at: &Expression, operands: &[Value], key: &Datum, role: Role) -> bool {
+        let adds = matches!(at.kind, Kind::Binary(Operator::Add, _));
+        match (key, operands) {
+            // The right one wins.
+            (_, [left, right]) if adds && left.is_hash() => {
+                let Datum::Hash(wins) = &right.datum else {
+                    return false;
+                };
+                self.part(right, Extent::Entry(key.clone()), role);
+                if wins.get(key).is_none() {
+                    self.part(left, Extent::Entry(key.clone()), role);
+                }
+                true
+            }
+            // The right one begins where the left one ends.
+            (Datum::Integer(number), [left, right]) if adds => {
+                let (Datum::Array(first), Datum::Array(_)) = (&left.datum, &right.datum) else {
+                    return false;
+                };
+                let beyond = *number - first.len() as i64;
+                if beyond < 0 {
+                    self.part(left, Extent::Entry(key.clone()), role);
+                } else {
+                    self.part(left, Extent::Structure, role);
+                    self.part(right, Extent::Entry(Datum::Integer(beyond)), role);
+                }
+                true
+            }
+            // What was decided about elements behind it does not matter.
+            (Datum::Integer(number), [all, decided @ ..]) if calls(&at.kind, &["filter"]) => {
+                let kept = decided.iter().enumerate();
+                let mut kept = kept.filter(|(_, decided)| decided.datum.is_true());
+                let Some((position, _)) = kept.nth(*number as usize) else {
+                    return false;
+                };
+                self.part(all, Extent::Entry(Datum::Integer(position as i64)), role);
+                let decided = decided[..=position].iter();
+                decided.for_each(|decided| self.value(decided, role));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// A data file could have said something behind its first keys.
+    fn silent_from(&mut self, file: u32, keys: u32) {
+        let key = self.evaluator.key_of_data(file, keys);
+        if let Some(at) = key.and_then(Origin::offset) {
+            let end = self.evaluator.end_of_data(file);
+            self.silent.insert(Span::new(at, end));
+        }
+    }
+
     /// What else in a container could be what a key means.
     fn beside(&mut self, container: &Value, key: &Value, role: Role) {
         let Datum::Hash(hash) = &container.datum else {
-            self.push(Task::Origin(container.origin, Extent::Structure), role);
+            let extent = match (&container.datum, &key.datum) {
+                (Datum::Array(_), Datum::Integer(0..)) => Extent::Entry(key.datum.clone()),
+                _ => Extent::Structure,
+            };
+            self.push(Task::Origin(container.origin, extent), role);
             return;
         };
         let extent = Extent::Entry(key.datum.clone());
         self.push(Task::Origin(container.origin, extent), role);
+        if self.is_taken_apart(container.origin) {
+            return;
+        }
         // Of several entries with the same key the last counts, so those before this one do not matter.
         let from = hash
             .iter()
@@ -338,6 +414,22 @@ impl<'e, 't> Reasons<'e, 't> {
             .unwrap_or(0);
         for (_, entry) in hash.iter().skip(from) {
             self.push(Task::Origin(entry.key, Extent::Whole), role);
+        }
+    }
+
+    /// Whether a container is looked at again as what it was before it got here.
+    fn is_taken_apart(&self, origin: Origin) -> bool {
+        let Source::Node(node) = self.evaluator.trace.source(origin) else {
+            return false;
+        };
+        match node {
+            Node::Variable { .. } | Node::Element { .. } => true,
+            Node::Operation { at, operands } => {
+                let operands = self.evaluator.trace.operands(*operands);
+                matches!(at.kind, Kind::Binary(Operator::Add, _))
+                    && operands.iter().all(Value::is_hash)
+            }
+            _ => false,
         }
     }
 
@@ -385,21 +477,22 @@ impl<'e, 't> Reasons<'e, 't> {
         self.conditions.push(Task::Control(this.around));
         match this.cause {
             Cause::Always | Cause::Called(_) => {}
-            Cause::Test { outcome, .. } => {
+            Cause::Test { outcome, .. } | Cause::Stayed { outcome } => {
                 self.push(Task::Origin(outcome, Extent::Whole), Role::Condition);
             }
             Cause::Element { of, .. } => {
                 self.push(Task::Origin(of, Extent::Structure), Role::Condition);
             }
             Cause::Declared(id) => self.conditions.push(Task::Existence(id)),
-            Cause::Node(_) => self.node_names(2),
+            Cause::Node(_) => self.node_names(false),
         }
     }
 
-    /// Which node definition runs depends on the names and patterns that could have been found first.
-    fn node_names(&mut self, least: usize) {
+    /// Which node definition runs depends on the names and patterns that could have been found first. The node's own
+    /// resource is called by the one that was found.
+    fn node_names(&mut self, is_called: bool) {
         // Without another one, there is this catalog or none.
-        if self.evaluator.nodes.len() < least {
+        if self.evaluator.nodes.len() == 1 && !is_called {
             return;
         }
         let name = self.evaluator.node.name.to_lowercase();
@@ -410,21 +503,27 @@ impl<'e, 't> Reasons<'e, 't> {
             let DefinitionKind::Node { matches } = &node.kind else {
                 continue;
             };
+            let fits = |kind: &NodeMatchKind| match kind {
+                NodeMatchKind::Pattern(pattern) => pattern.is_match(&name),
+                NodeMatchKind::Name(own) => own.to_lowercase() == name,
+                NodeMatchKind::Default => false,
+            };
+            // By which of its names a definition is found tells only `$1` and the like.
+            let wins = !by_pattern && matches.iter().any(|one| fits(&one.kind));
+            let all_count = is_called || !wins || mentions_match(&node.body);
             for one in matches {
                 match &one.kind {
-                    NodeMatchKind::Name(own) if own.to_lowercase() == name => {
-                        by_name = Some(one.span.start);
-                    }
-                    NodeMatchKind::Name(_) => others.push(one.span.start),
-                    NodeMatchKind::Pattern(pattern) => {
-                        if !by_pattern {
+                    NodeMatchKind::Name(_) if fits(&one.kind) => by_name = Some(one.span.start),
+                    NodeMatchKind::Name(_) if all_count => others.push(one.span.start),
+                    NodeMatchKind::Pattern(_) if !by_pattern => {
+                        if all_count || fits(&one.kind) {
                             others.push(one.span.start);
                         }
-                        by_pattern |= pattern.is_match(&name);
                     }
-                    NodeMatchKind::Default => {}
+                    _ => {}
                 }
             }
+            by_pattern |= wins;
         }
         // A name that fits beats all else.
         let deciding = by_name.map_or(others, |own| vec![own]);
@@ -441,7 +540,7 @@ impl<'e, 't> Reasons<'e, 't> {
         self.push(Task::Origin(title, Extent::Whole), Role::Condition);
         self.conditions.push(Task::Control(control));
         if type_name == "Node" {
-            self.node_names(1);
+            self.node_names(true);
         }
         if is_class {
             return;
@@ -516,6 +615,9 @@ impl<'e, 't> Reasons<'e, 't> {
             self.undefaulted(scope, &folded, name, declared);
             self.first_declared(scope);
         }
+        if is_class && how == Some(Said::Parameter) {
+            self.unsaid(&title, name);
+        }
         if is_class && matches!(how, None | Some(Said::Parameter | Said::Data)) {
             let effect = Effect::Gives(Some(title.clone()));
             self.absent.push(Question::Could(effect, declared));
@@ -526,6 +628,23 @@ impl<'e, 't> Reasons<'e, 't> {
         self.collected(id, name, &type_name);
         if matches!(name, "before" | "notify") {
             self.related(id, name);
+        }
+    }
+
+    /// Data could have said what a parameter of a class is.
+    fn unsaid(&mut self, class: &str, name: &str) {
+        if let Ok(Some(known)) = self.evaluator.find_class(class) {
+            let mut parameters = known.definition.parameters.iter();
+            if let Some(parameter) = parameters.find(|parameter| parameter.name == name) {
+                self.missed(parameter.span);
+            }
+        }
+    }
+
+    /// What was asked in vain for a parameter.
+    fn missed(&mut self, parameter: Span) {
+        for origin in self.evaluator.trace.missed(parameter).to_vec() {
+            self.push(Task::Origin(origin, Extent::Whole), Role::Absence);
         }
     }
 
@@ -677,14 +796,14 @@ impl<'e, 't> Reasons<'e, 't> {
             while control != ControlId::NONE && self.seen.insert(Task::Control(control)) {
                 let this = self.evaluator.trace.control(control).clone();
                 match this.cause {
-                    Cause::Test { outcome, .. } => {
+                    Cause::Test { outcome, .. } | Cause::Stayed { outcome } => {
                         self.push(Task::Origin(outcome, Extent::Whole), Role::Absence);
                     }
                     Cause::Element { of, .. } => {
                         self.push(Task::Origin(of, Extent::Structure), Role::Absence);
                     }
                     Cause::Declared(id) => self.conditions.push(Task::Existence(id)),
-                    Cause::Node(_) => self.node_names(2),
+                    Cause::Node(_) => self.node_names(false),
                     Cause::Always | Cause::Called(_) => {}
                 }
                 control = this.around;
@@ -695,13 +814,8 @@ impl<'e, 't> Reasons<'e, 't> {
 
 impl Absences {
     fn effects<'t>(&mut self, evaluator: &mut Evaluator<'t>, code: Code<'t>) -> &Effects {
-        let key = match code {
-            Code::Block(block) => std::ptr::from_ref(block).addr(),
-            Code::Expression(expression) => std::ptr::from_ref(expression).addr(),
-            Code::Lambda(lambda) => std::ptr::from_ref(lambda).addr(),
-        };
         self.effects
-            .entry(key)
+            .entry(code.address())
             .or_insert_with(|| effects::of(evaluator, code))
     }
 
@@ -774,23 +888,40 @@ impl Absences {
 fn keeps_structure(kind: &Kind) -> bool {
     match kind {
         Kind::Binary(Operator::Add | Operator::ShiftLeft, _) => true,
-        Kind::Call(call) => matches!(&call.function.kind, Kind::Name(name) if name == "map"),
-        _ => false,
+        kind => calls(kind, &["map"]),
     }
+}
+
+/// Whether one of these functions is called.
+fn calls(kind: &Kind, names: &[&str]) -> bool {
+    let Kind::Call(call) = kind else {
+        return false;
+    };
+    matches!(&call.function.kind, Kind::Name(name) if names.contains(&name.as_str()))
 }
 
 /// Whether an operation only looks at which elements there are.
 fn counts(kind: &Kind) -> bool {
-    let Kind::Call(call) = kind else {
-        return false;
-    };
-    let Kind::Name(name) = &call.function.kind else {
-        return false;
-    };
     // A text has a length, too, but no elements of its own.
-    let of_container =
-        |at: &crate::syntax::Expression| !matches!(at.kind, Kind::Text(_) | Kind::Interpolated(_));
-    matches!(name.as_str(), "length" | "size" | "empty") && call.arguments.iter().all(of_container)
+    let of_container = |at: &Expression| !matches!(at.kind, Kind::Text(_) | Kind::Interpolated(_));
+    calls(kind, &["length", "size", "empty"])
+        && matches!(kind, Kind::Call(call) if call.arguments.iter().all(of_container))
+}
+
+/// Whether code names `$0`, `$1` and the like.
+fn mentions_match(block: &Block) -> bool {
+    fn mentions(at: &Expression) -> bool {
+        let mut found = matches!(&at.kind, Kind::Variable(name)
+            if name.bytes().all(|byte| byte.is_ascii_digit()));
+        at.parts(&mut |part| {
+            found |= match part {
+                Part::Expression(inner) => mentions(inner),
+                Part::Lambda(lambda) => mentions_match(&lambda.body),
+            };
+        });
+        found
+    }
+    block.statements.iter().any(mentions)
 }
 
 fn condition_of(role: Role) -> Role {

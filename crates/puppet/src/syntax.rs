@@ -445,3 +445,122 @@ pub enum Query {
     /// One of them.
     Or(Box<[Query; 2]>),
 }
+
+/// A part of an expression.
+#[derive(Clone, Copy, Debug)]
+pub enum Part<'t> {
+    /// An expression; statements of a block one by one.
+    Expression(&'t Expression),
+    /// A lambda.
+    Lambda(&'t Lambda),
+}
+
+impl Expression {
+    /// Visits the parts of an expression, in the order in which they are written.
+    pub fn parts<'t>(&'t self, visit: &mut dyn FnMut(Part<'t>)) {
+        match &self.kind {
+            Kind::Nothing
+            | Kind::Undef
+            | Kind::Default
+            | Kind::Bool(_)
+            | Kind::Integer(_)
+            | Kind::Float(_)
+            | Kind::Text(_)
+            | Kind::Name(_)
+            | Kind::Reference(_)
+            | Kind::Reserved(_)
+            | Kind::Pattern(_)
+            | Kind::Variable(_)
+            | Kind::RenderText(_) => {}
+            Kind::Interpolated(inner) | Kind::Array(inner) => each(inner, visit),
+            Kind::Heredoc(inner, _)
+            | Kind::Parenthesised(inner)
+            | Kind::Not(inner)
+            | Kind::Minus(inner)
+            | Kind::Splat(inner)
+            | Kind::Render(inner) => visit(Part::Expression(inner)),
+            Kind::Hash(entries) => {
+                for (key, value) in entries {
+                    visit(Part::Expression(key));
+                    visit(Part::Expression(value));
+                }
+            }
+            Kind::Binary(_, both) | Kind::Assign(both) | Kind::Relationship(_, both) => {
+                each(&both[..], visit);
+            }
+            Kind::Access(of, keys) => {
+                visit(Part::Expression(of));
+                each(keys, visit);
+            }
+            Kind::Call(call) => {
+                visit(Part::Expression(&call.function));
+                each(&call.arguments, visit);
+                if let Some(lambda) = &call.lambda {
+                    visit(Part::Lambda(lambda));
+                }
+            }
+            Kind::If(conditional) => {
+                visit(Part::Expression(&conditional.condition));
+                each(&conditional.then.statements, visit);
+                if let Some(otherwise) = &conditional.otherwise {
+                    each(&otherwise.statements, visit);
+                }
+            }
+            Kind::Case(case) => {
+                visit(Part::Expression(&case.test));
+                for option in &case.options {
+                    each(&option.values, visit);
+                    each(&option.body.statements, visit);
+                }
+            }
+            Kind::Selector(selector) => {
+                visit(Part::Expression(&selector.test));
+                for (option, value) in &selector.options {
+                    visit(Part::Expression(option));
+                    visit(Part::Expression(value));
+                }
+            }
+            Kind::Resource(resource) => {
+                visit(Part::Expression(&resource.kind));
+                for body in &resource.bodies {
+                    visit(Part::Expression(&body.title));
+                    values(&body.attributes, visit);
+                }
+            }
+            Kind::Defaults(amendment) | Kind::Override(amendment) => {
+                visit(Part::Expression(&amendment.target));
+                values(&amendment.attributes, visit);
+            }
+            Kind::Collector(collector) => {
+                if let Some(query) = &collector.query {
+                    query.values(visit);
+                }
+                values(&collector.attributes, visit);
+            }
+            Kind::Block(block) => each(&block.statements, visit),
+        }
+    }
+}
+
+impl Query {
+    fn values<'t>(&'t self, visit: &mut dyn FnMut(Part<'t>)) {
+        match self {
+            Query::Test { value, .. } => visit(Part::Expression(value)),
+            Query::And(both) | Query::Or(both) => {
+                both.iter().for_each(|query| query.values(visit));
+            }
+        }
+    }
+}
+
+fn each<'t>(expressions: &'t [Expression], visit: &mut dyn FnMut(Part<'t>)) {
+    expressions
+        .iter()
+        .for_each(|expression| visit(Part::Expression(expression)));
+}
+
+fn values<'t>(attributes: &'t [Attribute], visit: &mut dyn FnMut(Part<'t>)) {
+    attributes
+        .iter()
+        .for_each(|attribute| visit(Part::Expression(&attribute.value)));
+}

@@ -109,6 +109,13 @@ pub enum Node<'t> {
         /// Where the text of the file begins.
         start: u32,
     },
+    /// A data file has the key: it could be another one, and any key behind it could have replaced it.
+    Having {
+        /// Where the text of the file begins.
+        start: u32,
+        /// How many keys stand before it.
+        before: u32,
+    },
     /// Data were made into it.
     Made {
         /// How.
@@ -214,6 +221,11 @@ pub enum Cause<'t> {
         /// The conditional.
         at: &'t Expression,
     },
+    /// Code that would have left this was passed by.
+    Stayed {
+        /// What decided that.
+        outcome: Origin,
+    },
     /// There was something to go through.
     Element {
         /// What was gone through.
@@ -267,6 +279,17 @@ pub enum Code<'t> {
     Expression(&'t Expression),
     /// A lambda, which would run once more with another element.
     Lambda(&'t Lambda),
+}
+
+impl Code<'_> {
+    /// What tells it from other pieces.
+    pub(crate) fn address(self) -> usize {
+        match self {
+            Code::Block(block) => std::ptr::from_ref(block).addr(),
+            Code::Expression(expression) => std::ptr::from_ref(expression).addr(),
+            Code::Lambda(lambda) => std::ptr::from_ref(lambda).addr(),
+        }
+    }
 }
 
 /// The record of one compilation: arenas that only grow.
@@ -368,6 +391,14 @@ impl<'t> Trace<'t> {
     ) -> Origin {
         let operands = self.keep(operands);
         self.add(Node::Made { by, operands })
+    }
+
+    /// Where data are written, or the first of those that they were made from.
+    pub fn begins(&self, mut origin: Origin) -> Option<u32> {
+        while let Source::Node(Node::Made { operands, .. }) = self.source(origin) {
+            origin = self.operands(*operands).first()?.origin;
+        }
+        origin.offset()
     }
 
     /// Takes note of what a look-up in data came to, and what decided that.

@@ -85,6 +85,11 @@ impl Value {
         Self { datum, origin }
     }
 
+    /// Whether it is a hash.
+    pub fn is_hash(&self) -> bool {
+        matches!(self.datum, Datum::Hash(_))
+    }
+
     /// Whether it is `undef`.
     pub fn is_undef(&self) -> bool {
         matches!(self.datum, Datum::Undef)
@@ -248,6 +253,12 @@ impl Hash {
     /// The value of a key that is text.
     pub fn get_text(&self, key: &str) -> Option<&Value> {
         self.get(&Datum::Text(key.into()))
+    }
+
+    /// The value of a key that is text, and how many entries stand before it.
+    pub fn position(&self, key: &str) -> Option<(usize, &Value)> {
+        let found = self.0.entries.get_full(&Datum::Text(key.into()));
+        found.map(|(position, _, entry)| (position, &entry.value))
     }
 
     /// What stands behind a key.

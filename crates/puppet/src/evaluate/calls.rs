@@ -10,7 +10,7 @@ use super::{Evaluator, Known, Outcome, Stop, fail, failed};
 use crate::functions;
 use crate::scope::{Frame, ScopeId};
 use crate::syntax::{Call, DefinitionKind, Expression, Kind, Lambda, Parameter};
-use crate::trace::{Cause, Definition, How};
+use crate::trace::{self, Cause, Definition, How};
 use crate::types::{self, Type};
 use crate::value::{Datum, Value};
 
@@ -80,7 +80,12 @@ impl<'t> Evaluator<'t> {
         let at = invocation.at;
         if let Some(function) = functions::find(invocation.name) {
             function.check(&invocation)?;
-            return self.deeper(at.span, |evaluator| (function.run)(evaluator, invocation));
+            let lambda = invocation.lambda;
+            let work = |evaluator: &mut Self| (function.run)(evaluator, invocation);
+            return self.deeper(at.span, |evaluator| match lambda {
+                Some(lambda) => evaluator.iterating(lambda, work),
+                None => work(evaluator),
+            });
         }
         match self.find_function(invocation.name)? {
             Some(function) => self.call_defined(&invocation, function),
@@ -94,6 +99,28 @@ impl<'t> Evaluator<'t> {
                     None => trouble,
                 }))
             }
+        }
+    }
+
+    /// Does something with a lambda. If that can be left early, the result depends on why it was or was not.
+    fn iterating(
+        &mut self,
+        lambda: &'t Lambda,
+        work: impl FnOnce(&mut Self) -> Outcome,
+    ) -> Outcome {
+        let returns = self.leaving(trace::Code::Lambda(lambda)).body;
+        let work = |evaluator: &mut Self| {
+            let lasting = evaluator.lasting;
+            let value = work(evaluator)?;
+            if evaluator.lasting == lasting {
+                return Ok(value);
+            }
+            evaluator.pass_rest(trace::Code::Lambda(lambda));
+            Ok(evaluator.outcome(value))
+        };
+        match returns {
+            true => work(self),
+            false => self.leavable(work),
         }
     }
 
@@ -120,23 +147,26 @@ impl<'t> Evaluator<'t> {
         let at = invocation.at;
         let definition = function.definition;
         let arguments = invocation.arguments.clone();
+        let run = |evaluator: &mut Self| {
+            let bound =
+                evaluator.bound(&definition.name, &definition.parameters, arguments, at.span)?;
+            let frame = evaluator.local(bound);
+            evaluator.frames.push(frame);
+            let value = match evaluator.block(&definition.body) {
+                Err(stop) => match *stop {
+                    Stop::Return(value, _) | Stop::Next(value, _) => {
+                        evaluator.pass_rest(trace::Code::Block(&definition.body));
+                        value
+                    }
+                    other => return Err(Box::new(other)),
+                },
+                Ok(value) => value,
+            };
+            Ok(evaluator.outcome(value))
+        };
         let value = self.deeper(at.span, |evaluator| {
             evaluator.apart(ScopeId::TOP, |evaluator| {
-                evaluator.under(Cause::Called(at), |evaluator| {
-                    let parameters = &definition.parameters;
-                    let name = &definition.name;
-                    let bound = evaluator.bound(name, parameters, arguments, at.span)?;
-                    let frame = evaluator.local(bound);
-                    evaluator.frames.push(frame);
-                    let value = match evaluator.block(&definition.body) {
-                        Err(stop) => match *stop {
-                            Stop::Return(value, _) | Stop::Next(value, _) => value,
-                            other => return Err(Box::new(other)),
-                        },
-                        Ok(value) => value,
-                    };
-                    Ok(evaluator.outcome(value))
-                })
+                evaluator.leavable(|evaluator| evaluator.under(Cause::Called(at), run))
             })
         })?;
         if let DefinitionKind::Function {
@@ -157,28 +187,35 @@ impl<'t> Evaluator<'t> {
         arguments: Vec<Value>,
         cause: Cause<'t>,
     ) -> Outcome {
-        self.deeper(lambda.span, |evaluator| {
-            evaluator.guarded(|evaluator| {
-                evaluator.under(cause, |evaluator| {
-                    let parameters = &lambda.parameters;
-                    let bound = evaluator.bound("lambda", parameters, arguments, lambda.span)?;
-                    let frame = evaluator.local(bound);
-                    evaluator.frames.push(frame);
-                    let value = match evaluator.block(&lambda.body) {
-                        Err(stop) => match *stop {
-                            Stop::Next(value, _) => value,
-                            other => return Err(Box::new(other)),
-                        },
-                        Ok(value) => value,
-                    };
-                    if let Some(returns) = &lambda.returns {
-                        let kind = evaluator.declared_type(returns)?;
-                        let subject = "the value of the lambda";
-                        let span = lambda.span;
-                        evaluator.expect(&kind, &value, subject, span, Some(returns.span))?;
+        let run = |evaluator: &mut Self| {
+            let bound = evaluator.bound("lambda", &lambda.parameters, arguments, lambda.span)?;
+            let frame = evaluator.local(bound);
+            evaluator.frames.push(frame);
+            let value = match evaluator.block(&lambda.body) {
+                Err(stop) => match *stop {
+                    Stop::Next(value, _) => {
+                        evaluator.pass_rest(trace::Code::Block(&lambda.body));
+                        value
                     }
-                    Ok(evaluator.outcome(value))
-                })
+                    other => return Err(Box::new(other)),
+                },
+                Ok(value) => value,
+            };
+            if let Some(returns) = &lambda.returns {
+                let kind = evaluator.declared_type(returns)?;
+                let subject = "the value of the lambda";
+                let span = lambda.span;
+                evaluator.expect(&kind, &value, subject, span, Some(returns.span))?;
+            }
+            Ok(evaluator.outcome(value))
+        };
+        let leaving = self.leaving(trace::Code::Block(&lambda.body));
+        let round = |evaluator: &mut Self| evaluator.under(cause, run);
+        self.deeper(lambda.span, |evaluator| {
+            evaluator.guarded(|evaluator| match leaving.ends_round_only() {
+                true => evaluator.leavable(round),
+                // What was done about `break` and `return` counts for the rounds that follow.
+                false => round(evaluator),
             })
         })
     }

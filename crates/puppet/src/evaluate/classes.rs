@@ -13,7 +13,7 @@ use crate::resource_types;
 use crate::scope::{Frame, Scope, ScopeId, ScopeKind};
 use crate::site::Loaded;
 use crate::syntax::{Definition, DefinitionKind, Form, NodeMatchKind, Parameter};
-use crate::trace::{Cause, Definition as Defined, How, Origin, ResourceId};
+use crate::trace::{self, Cause, Definition as Defined, How, Origin, ResourceId};
 use crate::types::{Alias, Type};
 use crate::value::{Datum, Value};
 
@@ -445,12 +445,12 @@ impl<'t> Evaluator<'t> {
         work: impl FnOnce(&mut Self) -> Outcome<()>,
     ) -> Outcome<()> {
         // The conditions under which it was declared are those of the resource.
-        let around = std::mem::replace(&mut self.control, crate::trace::ControlId::NONE);
-        let result = self.under(Cause::Declared(id), |evaluator| {
-            evaluator.apart(scope, work)
-        });
-        self.control = around;
-        result
+        self.leavable(|evaluator| {
+            evaluator.control = crate::trace::ControlId::NONE;
+            evaluator.under(Cause::Declared(id), |evaluator| {
+                evaluator.apart(scope, work)
+            })
+        })
     }
 
     fn body(&mut self, definition: &'t Definition) -> Outcome<()> {
@@ -459,7 +459,10 @@ impl<'t> Evaluator<'t> {
             Ok(_) => Ok(()),
             // `return()` ends the body of a class.
             Err(stop) => match *stop {
-                Stop::Return(..) | Stop::Next(..) => Ok(()),
+                Stop::Return(..) | Stop::Next(..) => {
+                    self.pass_rest(trace::Code::Block(&definition.body));
+                    Ok(())
+                }
                 other => Err(Box::new(other)),
             },
         }

@@ -140,6 +140,21 @@ impl<'t> Evaluator<'t> {
             scope,
             code,
         });
+        if self.leaving(code).is_possible() {
+            self.control = self.trace.under(self.control, Cause::Stayed { outcome });
+            self.last();
+        }
+    }
+
+    /// Takes note of the rest of code that was left.
+    pub(crate) fn pass_rest(&mut self, code: trace::Code<'t>) {
+        let (control, scope) = (self.control, self.scope);
+        self.trace.pass(Passed {
+            outcome: Origin::NOWHERE,
+            control,
+            scope,
+            code,
+        });
     }
 
     /// A value that is what it is because of the conditions under which it was computed.

@@ -40,6 +40,7 @@ pub(crate) use operators::merged;
 pub(crate) use relationships::{Relationship, Side, read_reference};
 
 use crate::compile::{Node, Options};
+use crate::leaving::Leaving;
 use crate::resource::Resource;
 use crate::scope::{Frame, Scope, ScopeId};
 use crate::site::Site;
@@ -98,6 +99,10 @@ pub struct Evaluator<'t> {
     pub(crate) scope: ScopeId,
     /// The conditions under which code runs.
     pub(crate) control: ControlId,
+    /// How often something became a condition of all that follows.
+    lasting: u32,
+    /// How code could be left, by its address.
+    leaving: FxHashMap<usize, Leaving>,
     /// All resources, in the order in which they were declared.
     pub resources: Vec<Resource<'t>>,
     table: FxHashMap<(EcoString, EcoString), ResourceId>,
@@ -164,6 +169,8 @@ impl<'t> Evaluator<'t> {
             base: 0,
             scope: ScopeId::TOP,
             control: ControlId::NONE,
+            lasting: 0,
+            leaving: FxHashMap::default(),
             resources: Vec::new(),
             table: FxHashMap::default(),
             edges: Vec::new(),
@@ -312,11 +319,32 @@ impl<'t> Evaluator<'t> {
         cause: Cause<'t>,
         work: impl FnOnce(&mut Self) -> Outcome<T>,
     ) -> Outcome<T> {
-        let around = self.control;
+        let (around, lasting) = (self.control, self.lasting);
         self.control = self.trace.under(around, cause);
         let result = work(self);
-        self.control = around;
+        if self.lasting == lasting {
+            self.control = around;
+        }
         result
+    }
+
+    /// Does something that can be left early: what follows runs in any case.
+    pub(crate) fn leavable<T>(&mut self, work: impl FnOnce(&mut Self) -> Outcome<T>) -> Outcome<T> {
+        let (around, lasting) = (self.control, self.lasting);
+        let result = work(self);
+        (self.control, self.lasting) = (around, lasting);
+        result
+    }
+
+    /// From here on, everything depends on the conditions under which this is done.
+    pub(crate) fn last(&mut self) {
+        self.lasting += 1;
+    }
+
+    /// How code could be left.
+    fn leaving(&mut self, code: trace::Code<'t>) -> Leaving {
+        let leaving = self.leaving.entry(code.address());
+        *leaving.or_insert_with(|| Leaving::of(code))
     }
 
     /// A value that is written in its place.

@@ -10,7 +10,7 @@ use crate::compare;
 use crate::pattern::Pattern;
 use crate::scope::Frame;
 use crate::syntax::{Expression, Operator};
-use crate::trace::Origin;
+use crate::trace::{self, Origin};
 use crate::types::Type;
 use crate::value::{Array, Datum, Hash, Value};
 
@@ -72,6 +72,7 @@ impl<'t> Evaluator<'t> {
     ) -> Outcome {
         let decided = left.datum.is_true() == (operator == Operator::Or);
         if decided {
+            self.pass(left.origin, trace::Code::Expression(right));
             let holds = left.datum.is_true();
             let origin = self.trace.operation(at, [left]);
             return Ok(Value::new(holds, origin));

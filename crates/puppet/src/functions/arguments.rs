@@ -37,7 +37,8 @@ impl<'t> Invocation<'t> {
             return self.result(evaluator, datum);
         }
         let structure = evaluator.trace.add(Node::Structure(argument.origin));
-        let origin = evaluator.trace.operation(self.at, [structure]);
+        let counted = Value::new(argument.datum.clone(), structure);
+        let origin = evaluator.trace.operation(self.at, [counted]);
         Value::new(datum, origin)
     }
 

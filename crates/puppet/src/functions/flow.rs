@@ -29,6 +29,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         about: "next(Any $value = undef): ends this round of a lambda with a value",
         run: |evaluator, call| {
             let span = call.at.span;
+            evaluator.last();
             Err(Box::new(Stop::Next(value_of(evaluator, call), span)))
         },
     },
@@ -39,6 +40,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         about: "return(Any $value = undef): ends a function, or the body of a class or defined type",
         run: |evaluator, call| {
             let span = call.at.span;
+            evaluator.last();
             Err(Box::new(Stop::Return(value_of(evaluator, call), span)))
         },
     },
@@ -47,7 +49,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
         arguments: (0, 0),
         lambda: Takes::None,
         about: "break(): ends an iteration",
-        run: |_, call| Err(Box::new(Stop::Break(call.at.span))),
+        run: |evaluator, call| {
+            evaluator.last();
+            Err(Box::new(Stop::Break(call.at.span)))
+        },
     },
     Function {
         name: "deprecation",

@@ -80,18 +80,19 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let lambda = call.lambda.expect("it was checked");
             evaluator.pass(elements.origin, Code::Lambda(lambda));
             for value in values {
-                let arguments = vec![memo.take().expect("there was an element before"), value];
+                let before = memo.clone().expect("there was an element before");
                 let cause = elements.cause(&call);
-                match evaluator.call_lambda(lambda, arguments, cause) {
+                match evaluator.call_lambda(lambda, vec![before, value], cause) {
                     Ok(value) => memo = Some(value),
                     Err(stop) if matches!(*stop, Stop::Break(_)) => break,
                     Err(stop) => return Err(stop),
                 }
             }
             let value = memo.unwrap_or_else(|| evaluator.written(Datum::Undef, call.at.span));
+            let structure = Value::from(elements.index);
             let origin = evaluator
                 .trace
-                .operation(call.at, [value.origin, elements.origin]);
+                .operation(call.at, [value.clone(), structure]);
             evaluator.shallow(Value { origin, ..value }, call.at.span)
         },
     },

@@ -218,9 +218,11 @@ impl<'t> Evaluator<'t> {
                 evaluator.block(&template.program.body)
             })
         };
-        let result = self.deeper(call.at.span, |evaluator| match sees {
-            Sees::Caller => evaluator.guarded(rendering),
-            Sees::Only(scope) => evaluator.apart(scope, rendering),
+        let result = self.deeper(call.at.span, |evaluator| {
+            evaluator.leavable(|evaluator| match sees {
+                Sees::Caller => evaluator.guarded(rendering),
+                Sees::Only(scope) => evaluator.apart(scope, rendering),
+            })
         });
         let fragments = self.rendered.pop().expect("it was put there");
         match result {

@@ -69,23 +69,23 @@ impl Strategy {
     }
 
     /// What becomes of a value that only one place was asked for.
-    pub fn single(&self, value: Value) -> Value {
+    pub fn single(&self, trace: &mut Trace<'_>, value: Value) -> Value {
         match (self, &value.datum) {
             (Strategy::Unique, Datum::Array(array)) => {
                 let mut seen = Elements::default();
                 seen.extend(array.iter());
-                seen.array(value.origin)
+                seen.array(trace.made(Making::Merge, [value.clone()]))
             }
             _ => value,
         }
     }
 
     /// What becomes of the first value if more could follow.
-    pub fn begin(&self, value: Value) -> Value {
+    pub fn begin(&self, trace: &mut Trace<'_>, value: Value) -> Value {
         match self {
             Strategy::Unique => {
-                let origin = value.origin;
-                Value::new(Array::from(flattened(&value)), origin)
+                let elements = Array::from(flattened(&value));
+                Value::new(elements, trace.made(Making::Merge, [value]))
             }
             _ => value,
         }

@@ -118,9 +118,9 @@ pub(crate) struct Lookups<'t> {
     located: FxHashMap<usize, Arc<Located<'t>>>,
     /// The `lookup_options` for keys of a module, or of none.
     options: FxHashMap<(Option<EcoString>, bool), Arc<Options>>,
-    /// The nodes of the trace for files that lack a key, by the files' addresses.
-    lacking: FxHashMap<usize, Origin>,
-    /// The files that lack a key, by where they begin.
+    /// The nodes of the trace for files that lack a key, by where the files begin.
+    lacking: FxHashMap<u32, Origin>,
+    /// The files that were asked, by where they begin.
     files: FxHashMap<u32, &'t Data>,
 }
 
@@ -242,7 +242,7 @@ impl<'t> Evaluator<'t> {
     ) -> Outcome<Option<Value>> {
         if let ([place], true) = (places, *strategy != Strategy::First) {
             let found = ask(self, query, place)?;
-            return Ok(found.map(|value| strategy.single(value)));
+            return Ok(found.map(|value| strategy.single(&mut self.trace, value)));
         }
         let mut memo: Option<Value> = None;
         for place in places {
@@ -251,7 +251,7 @@ impl<'t> Evaluator<'t> {
             };
             memo = Some(match memo {
                 None if *strategy == Strategy::First => return Ok(Some(value)),
-                None => strategy.begin(value),
+                None => strategy.begin(&mut self.trace, value),
                 Some(memo) => self.merged_data(query, strategy, memo, value)?,
             });
         }
@@ -270,7 +270,7 @@ impl<'t> Evaluator<'t> {
         merged.map_err(|message| {
             let mut trouble = Diagnostic::error(MERGE, message);
             for place in [above, below] {
-                if let Some(at) = place.offset() {
+                if let Some(at) = self.trace.begins(place) {
                     trouble = trouble.label(Span::at(at), "one of the values");
                 }
             }
@@ -418,11 +418,17 @@ impl<'t> Evaluator<'t> {
         if let Some(module) = module {
             self.warn_of_foreign_keys(data, module);
         }
-        let Some(value) = data.entries.get_text(&key.root) else {
-            let lacking = self.lacking(data);
+        let start = data.span.start;
+        self.lookups.files.insert(start, data);
+        let Some((before, value)) = data.entries.position(&key.root) else {
+            let lacking = self.lacking(start);
             query.decided.push(lacking);
             return Ok(None);
         };
+        let before = before as u32;
+        query
+            .decided
+            .push(self.trace.add(Node::Having { start, before }));
         if let Some(unfit) = data.unfit(&key.root) {
             return Err(self.asked(query, unfit.clone()));
         }
@@ -442,22 +448,35 @@ impl<'t> Evaluator<'t> {
         }
     }
 
-    fn lacking(&mut self, data: &'t Data) -> Origin {
+    fn lacking(&mut self, start: u32) -> Origin {
         let trace = &mut self.trace;
-        let start = data.span.start;
-        let Lookups { lacking, files, .. } = &mut self.lookups;
-        let known = lacking.entry(std::ptr::from_ref(data).addr());
-        *known.or_insert_with(|| {
-            files.insert(start, data);
-            trace.add(Node::Lacking { start })
-        })
+        let known = self.lookups.lacking.entry(start);
+        *known.or_insert_with(|| trace.add(Node::Lacking { start }))
     }
 
-    /// Where the keys of a data file stand that lacked one.
-    pub(crate) fn keys_of_data(&self, start: u32) -> Vec<Origin> {
+    /// Where a key of a data file comes from.
+    pub(crate) fn key_of_data(&self, start: u32, before: u32) -> Option<Origin> {
+        let (_, entry) = self
+            .lookups
+            .files
+            .get(&start)?
+            .entries
+            .at(before as usize)?;
+        Some(entry.key)
+    }
+
+    /// Where the text of a data file ends.
+    pub(crate) fn end_of_data(&self, start: u32) -> u32 {
         let data = self.lookups.files.get(&start);
-        let entries = data.into_iter().flat_map(|data| data.entries.iter());
-        entries.map(|(_, entry)| entry.key).collect()
+        data.map_or(start, |data| data.span.end)
+    }
+
+    /// What the data files say that were asked.
+    pub(crate) fn data_read(&self) -> impl Iterator<Item = &Hash> + '_ {
+        let located = self.lookups.located.values();
+        let levels = located.flat_map(|located| &located.levels);
+        let files = levels.flat_map(|level| &level.files);
+        files.filter_map(|file| file.data.map(|data| &data.entries))
     }
 
     fn warn_of_foreign_keys(&mut self, data: &Data, module: &str) {

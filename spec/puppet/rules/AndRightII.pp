@@ -1,0 +1,2 @@
+# AndRightII (A.3.2.4): after true, the right side is computed.
+notify { 'n': message => true and (2 < 1) }
