@@ -7,7 +7,7 @@ use hence_model::explanation::{Explanation, NoSuchPath};
 use hence_model::path::{Path, Segment};
 use hence_model::source::{FileId, Span};
 use hence_model::unit::Unit;
-use hence_model::value::Sink;
+use hence_model::value::{Builder, Map, Sink, Value};
 use hence_puppet::Site;
 use hence_smartfrog::printer::SmartFrog;
 use hence_smartfrog::written;
@@ -85,6 +85,22 @@ impl Configuration<'_> {
             Configuration::Cf2(compiled) => compiled.send(sink),
             Configuration::Puppet(catalog) => catalog.compiled.send(sink),
         }
+    }
+
+    /// Its values, by the paths that they are asked for: of a catalog, resources with their attributes.
+    pub fn outputs(&self) -> Value {
+        let mut builder = Builder::default();
+        self.send(&mut builder);
+        let whole = builder.finish().unwrap_or(Value::Null);
+        match self {
+            Configuration::Puppet(_) => by_reference(&whole),
+            _ => whole,
+        }
+    }
+
+    /// Whether the order of names in a block has a meaning.
+    pub fn is_ordered(&self) -> bool {
+        matches!(self, Configuration::SmartFrog(_))
     }
 
     /// Prints it in the language that it was written in.
@@ -167,4 +183,27 @@ impl Configuration<'_> {
             Configuration::Puppet(_) => "the catalog",
         }
     }
+}
+
+/// The resources of a catalog by their references, with their attributes.
+fn by_reference(catalog: &Value) -> Value {
+    let mut outputs = Map::default();
+    let resources = match catalog {
+        Value::Map(catalog) => catalog.get("resources"),
+        _ => None,
+    };
+    if let Some(Value::List(resources)) = resources {
+        for resource in resources.as_slice() {
+            if let Value::Map(resource) = resource
+                && let (Some(Value::Text(kind)), Some(Value::Text(title)), Some(attributes)) = (
+                    resource.get("type"),
+                    resource.get("title"),
+                    resource.get("parameters"),
+                )
+            {
+                outputs.insert(format!("{kind}[{title}]"), attributes.clone());
+            }
+        }
+    }
+    Value::Map(outputs)
 }

@@ -6,7 +6,10 @@
 pub mod command;
 pub mod configuration;
 pub mod console;
+pub mod difference;
 pub mod disk;
+pub mod edits;
+pub mod git;
 pub mod gpg;
 pub mod outside;
 pub mod pages;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
@@ -132,31 +132,15 @@ impl Files for Outside {
     }
 }
 
-impl Outside {
-    /// The names of what is in a directory, with a slash behind those of directories.
-    fn names_in(&self, directory: &str) -> io::Result<Vec<String>> {
-        let entries = fs::read_dir(self.disk.path(directory))?;
-        // A name that is not UTF-8 is no source: nothing could name it.
-        let named = entries.flatten().filter_map(|entry| {
-            let name = entry.file_name().into_string().ok()?;
-            let is_directory = fs::metadata(entry.path()).is_ok_and(|data| data.is_dir());
-            Some(if is_directory { name + "/" } else { name })
-        });
-        let mut names: Vec<String> = named.collect();
-        names.sort();
-        Ok(names)
-    }
-}
-
 impl hence_puppet::World for Outside {
     fn list(&self, directory: &str) -> Vec<String> {
-        self.names_in(directory).unwrap_or_default()
+        self.disk.names_in(directory).unwrap_or_default()
     }
 }
 
 impl World for Outside {
     fn list(&self, directory: &str) -> Option<Vec<String>> {
-        match self.names_in(directory) {
+        match self.disk.names_in(directory) {
             Ok(names) => Some(names),
             Err(error) if error.kind() == ErrorKind::NotFound => Some(Vec::new()),
             Err(_) => None,
@@ -168,7 +152,7 @@ impl World for Outside {
     }
 
     fn database(&self, name: &str) -> Option<Result<Value, String>> {
-        let bytes = match fs::read(self.disk.path(name)) {
+        let bytes = match self.disk.bytes(name) {
             Ok(bytes) => bytes,
             Err(error)
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>

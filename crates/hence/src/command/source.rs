@@ -13,6 +13,8 @@ use super::puppet::{self, PuppetOptions};
 use crate::Stop;
 use crate::configuration::Configuration;
 use crate::console::Console;
+use crate::disk::Disk;
+use crate::git::Revision;
 use crate::gpg::Gpg;
 use crate::outside::{Outside, Password};
 
@@ -214,6 +216,11 @@ impl SourceOptions {
 
     /// What a compilation with these options may ask for.
     pub fn outside(&self, console: &Console<'_>) -> Outside {
+        self.outside_on(console, console.disk(self.max_source))
+    }
+
+    /// The same, with files that are not, or not all, as they are.
+    pub fn outside_on(&self, console: &Console<'_>, disk: Disk) -> Outside {
         let cf2 = &self.cf2;
         let path = |name: &Option<String>| name.as_ref().map(|name| console.path(name));
         let gpg = Gpg {
@@ -229,8 +236,19 @@ impl SourceOptions {
             _ => Password::Unknown,
         };
         let functions = cf2.functions.as_deref().map(directories);
-        let disk = console.disk(self.max_source);
         Outside::new(disk, gpg, password, functions.unwrap_or_default())
+    }
+
+    /// The files as they would be if one of them said something else.
+    pub fn disk_with(&self, console: &Console<'_>, name: &str, text: String) -> Disk {
+        console.disk(self.max_source).with(name, text)
+    }
+
+    /// The files as they were in a revision. Facts belong to the question, and need not be in it.
+    pub fn disk_at(&self, console: &Console<'_>, revision: Revision) -> Disk {
+        let apart = [&self.facts, &self.puppet.facts_dir];
+        let apart = apart.into_iter().flatten().cloned().collect();
+        console.disk(self.max_source).at(revision, apart)
     }
 
     /// Compiles a file, says what is wrong with it, and hands the result on.
