@@ -4,6 +4,7 @@ mod check;
 mod compare;
 mod compile;
 mod completions;
+mod diff;
 mod folder;
 mod generate;
 pub mod help;
@@ -68,6 +69,8 @@ pub enum Command {
     #[allow(missing_docs)]
     Impact(impact::Impact),
     #[allow(missing_docs)]
+    Diff(diff::Diff),
+    #[allow(missing_docs)]
     Parse(parse::Parse),
     #[allow(missing_docs)]
     Compare(compare::Compare),
@@ -89,6 +92,7 @@ impl Command {
             Command::Check(check) => check.run(console),
             Command::Why(why) => why.run(console),
             Command::Impact(impact) => impact.run(console),
+            Command::Diff(diff) => diff.run(console),
             Command::Parse(parse) => parse.run(console),
             Command::Compare(compare) => compare.run(console),
             Command::Generate(generate) => generate.run(console),

@@ -13,7 +13,7 @@ use hence_puppet::compile::{compile_here, on_stack};
 use hence_puppet::{Node, Options, Site};
 
 use super::compile::Compile;
-use super::source::{Language, join};
+use super::source::{Language, SourceOptions, join};
 use crate::configuration::{Catalog, Configuration};
 use crate::console::{Console, Wording};
 use crate::disk::unwritable;
@@ -36,7 +36,8 @@ pub fn compile(command: &Compile, console: &mut Console<'_>, out: &str) -> Resul
     let puppet = &command.source.puppet;
     let limits = command.source.limits();
     let site = Site::new(&outside, puppet.layout(&command.input), limits);
-    let nodes = nodes(command, console, &site)?;
+    let wanted = puppet.nodes.as_deref().unwrap_or("all");
+    let nodes = names(&command.source, console, &site, wanted)?;
     fs::create_dir_all(console.path(out)).map_err(|error| unwritable(out, &error))?;
     let shared = Shared {
         command,
@@ -91,9 +92,13 @@ pub fn compile(command: &Compile, console: &mut Console<'_>, out: &str) -> Resul
 }
 
 /// The names of the nodes: the lines of a file, or all that have facts or are named in the manifests.
-fn nodes(command: &Compile, console: &Console<'_>, site: &Site<'_>) -> Result<Vec<String>, Stop> {
-    let puppet = &command.source.puppet;
-    let wanted = puppet.nodes.as_deref().unwrap_or("all");
+pub fn names(
+    options: &SourceOptions,
+    console: &Console<'_>,
+    site: &Site<'_>,
+    wanted: &str,
+) -> Result<Vec<String>, Stop> {
+    let puppet = &options.puppet;
     let mut names: BTreeSet<String> = BTreeSet::new();
     if wanted == "all" {
         if let Some(directory) = &puppet.facts_dir {
