@@ -79,11 +79,7 @@ pub fn picture(graph: &Graph, shown: &[bool], places: &[String]) -> String {
                 "<text class=\"{class}\" x=\"12\" y=\"{y}\">{text}</text>"
             );
         }
-        let _ = writeln!(
-            svg,
-            "<text class=\"more\" x=\"-5\" y=\"{}\">{more}</text></g>",
-            HEIGHT / 2 + 4
-        );
+        let _ = writeln!(svg, "<text class=\"more\" y=\"-4\">{more}</text></g>");
     }
     svg.push_str("</svg>\n");
     svg

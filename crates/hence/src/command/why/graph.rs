@@ -187,6 +187,10 @@ impl Graph {
             next = self.step(answer, step, next, line);
         }
         let expression = part.expression;
+        // What is written or computed nowhere is only there as the value.
+        if part.head.is_none() && part.of.is_none() && expression.operator.is_none() {
+            return next;
+        }
         let value = answer.value(&expression.value);
         let title = match expression.operator.as_deref() {
             Some(operator) => format!("{operator} = {value}"),
@@ -292,6 +296,8 @@ fn assign<'e>(
         }
         let is_around = is_around(&step.path, path) && !step.path.is_empty();
         let is_outside = match step.kind {
+            // What a block was merged from stands side by side.
+            StepKind::Mutation(_) => parts[current].of.is_none() && parts[current].head.is_none(),
             StepKind::Condition => step.control,
             StepKind::Order => true,
             StepKind::Block | StepKind::Told(_) => is_around,

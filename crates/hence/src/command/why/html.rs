@@ -229,18 +229,19 @@ impl<'a> Page<'a> {
         if answer.elements.is_empty() {
             return String::new();
         }
+        let beaten = answer.elements.iter();
+        let beaten = beaten.filter(|element| !element.lost.is_empty()).count();
         let mut rows = String::new();
         for element in &answer.elements {
-            rows.push_str(&self.element(element));
+            rows.push_str(&self.element(element, beaten > 0));
         }
-        let beaten = answer
-            .elements
-            .iter()
-            .filter(|element| !element.lost.is_empty());
-        let filter = match beaten.count() {
+        let heading = match beaten {
             0 => "",
-            count if count == answer.elements.len() => "",
-            _ => {
+            _ => "<th scope=\"col\">Lost to it</th>",
+        };
+        let filter = match beaten > 0 && beaten < answer.elements.len() {
+            false => "",
+            true => {
                 "<p class=\"filter\"><label><input type=\"checkbox\" id=\"only\"> only overridden</label></p>\n"
             }
         };
@@ -251,12 +252,12 @@ impl<'a> Page<'a> {
         format!(
             "<section aria-labelledby=\"parts-name\" class=\"parts\">\n<h2 id=\"parts-name\">What it is made of</h2>\n{filter}\
              <div class=\"wide\"><table>\n<thead><tr><th scope=\"col\">Name</th><th scope=\"col\">Value</th>\
-             <th scope=\"col\">Source</th><th scope=\"col\">Lost to it</th></tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n\
+             <th scope=\"col\">Source</th>{heading}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n\
              {more}</section>\n"
         )
     }
 
-    fn element(&mut self, element: &Element) -> String {
+    fn element(&mut self, element: &Element, tells_lost: bool) -> String {
         self.mark(element.place, None);
         let place = self.name(element.place);
         let place = self.link(element.place, None, &place);
@@ -267,16 +268,19 @@ impl<'a> Page<'a> {
             format!("<s><code>{value}</code></s> {place}: {rule}")
         });
         let lost: Vec<String> = lost.collect();
+        let beaten = match tells_lost {
+            true => format!("<td>{}</td>", lost.join("<br>")),
+            false => String::new(),
+        };
         let class = if lost.is_empty() {
             " class=\"plain\""
         } else {
             ""
         };
         format!(
-            "<tr{class}><th scope=\"row\"><code>{}</code></th><td><b><code>{}</code></b></td><td>{place}</td><td>{}</td></tr>\n",
+            "<tr{class}><th scope=\"row\"><code>{}</code></th><td><b><code>{}</code></b></td><td>{place}</td>{beaten}</tr>\n",
             escaped(&element.name),
-            escaped(&self.answer.value(&element.value)),
-            lost.join("<br>")
+            escaped(&self.answer.value(&element.value))
         )
     }
 

@@ -296,7 +296,10 @@ impl<'a> Answer<'a> {
                 if explanation.place.is_none() =>
             {
                 return match expression.operator {
-                    Some(_) => format!("computed at {place} as {}", self.expression(expression)),
+                    Some(_) => {
+                        let expression = shortened(&self.expression(expression), 3 * WIDTH);
+                        format!("computed at {place} as {expression}")
+                    }
                     None => format!("computed at {place}"),
                 };
             }
@@ -379,7 +382,7 @@ impl<'a> Answer<'a> {
         value.send(&mut json);
         let bytes = json.finish().expect("a vector takes everything");
         let text = String::from_utf8(bytes).expect("JSON is text");
-        shortened(text.trim_end())
+        shortened(text.trim_end(), WIDTH)
     }
 
     /// What lost, in one line: its value, or how it is written.
@@ -463,9 +466,9 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// A text cut to the width of a value.
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(WIDTH) {
+/// A text cut to so many characters.
+fn shortened(text: &str, width: usize) -> String {
+    match text.char_indices().nth(width) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }
@@ -478,7 +481,7 @@ fn one_line(text: &str) -> String {
         .nth(4 * WIDTH)
         .map_or(text.len(), |(end, _)| end);
     let words: Vec<&str> = text[..enough].split_whitespace().collect();
-    shortened(&words.join(" "))
+    shortened(&words.join(" "), WIDTH)
 }
 
 /// One thing, or several of them.

@@ -1,8 +1,10 @@
 //! The answer for people at a terminal: one line, the way with excerpts, what it is made of, what lost.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use hence_model::explanation::Step;
+use hence_model::source::FileId;
 
 use super::{Answer, Element, counted};
 use crate::places::Places;
@@ -10,6 +12,9 @@ use crate::render::{self, Excerpt};
 
 /// So many parts of a value are listed, if not all are asked for.
 const PARTS: usize = 10;
+
+/// So many labels a line has; with more, nobody would find theirs.
+const LABELS: usize = 20;
 
 /// How much is told.
 pub struct Extent {
@@ -24,16 +29,28 @@ pub struct Extent {
 /// The answer in one line, then the way with excerpts, then what it is made of, then what lost.
 pub fn answer(answer: &Answer<'_>, extent: Extent, colour: bool) -> String {
     let steps: Vec<&Step> = answer.steps(extent.full, extent.control).collect();
-    let excerpts = steps.iter().take(extent.steps).map(|step| Excerpt {
-        span: step.span,
-        text: answer.words(step),
-    });
-    let mut text = render::excerpts_under(
-        &answer.sources,
-        &answer.headline(),
-        excerpts.collect(),
-        colour,
-    );
+    let mut lines: HashMap<(FileId, u32), usize> = HashMap::new();
+    let mut crowded = 0;
+    let mut excerpts = Vec::new();
+    for step in steps.iter().take(extent.steps) {
+        let sources = &answer.sources;
+        let line = sources.line_number(step.span.start);
+        let labels = lines.entry((sources.file_at(step.span.start), line));
+        let labels = labels.or_default();
+        *labels += 1;
+        match *labels > LABELS {
+            true => crowded += 1,
+            false => excerpts.push(Excerpt {
+                span: step.span,
+                text: answer.words(step),
+            }),
+        }
+    }
+    let mut text = render::excerpts_under(&answer.sources, &answer.headline(), excerpts, colour);
+    if crowded > 0 {
+        let more = counted(crowded, "more step", "more steps");
+        let _ = writeln!(text, "({more} in these lines: --format json)");
+    }
     if steps.len() > extent.steps {
         let more = counted(steps.len() - extent.steps, "more step", "more steps");
         let _ = writeln!(text, "({more}: --full)");
