@@ -422,28 +422,31 @@ impl<'a> Answer<'a> {
         let Some(operator) = expression.operator.as_deref() else {
             return self.value(&expression.value);
         };
-        let operands: Vec<String> = expression
-            .operands
-            .iter()
+        let is_between = stands_between(operator);
+        let operands = expression.operands.iter();
+        let operands: Vec<String> = operands
             .map(|operand| match operand.operator.as_deref() {
-                Some("[ ]") | None => self.expression(operand),
-                Some(_) => format!("({})", self.expression(operand)),
+                Some("IF" | "SWITCH") if is_between => format!("({})", self.expression(operand)),
+                Some(inner) if is_between && stands_between(inner) => {
+                    format!("({})", self.expression(operand))
+                }
+                _ => self.expression(operand),
             })
             .collect();
         match (operator, operands.as_slice()) {
             ("[ ]", elements) => format!("[{}]", elements.join(", ")),
             (INTERPOLATION, _) => self.interpolated(expression),
-            ("!", [operand]) => format!("!{operand}"),
             // If none of the conditions holds, there is no value behind them.
             ("IF" | "SWITCH", [.., condition, value])
                 if condition == "true" || operator == "IF" =>
             {
                 format!("IF {condition} THEN {value}")
             }
-            (word, operands) if word.starts_with(char::is_alphabetic) => {
-                format!("{word}({})", operands.join(", "))
-            }
-            (operator, operands) => operands.join(&format!(" {operator} ")),
+            // What stands too deep is not told further.
+            (_, []) if is_between => self.value(&expression.value),
+            (sign, [operand]) if is_between => format!("{sign}{operand}"),
+            (operator, operands) if is_between => operands.join(&format!(" {operator} ")),
+            (word, operands) => format!("{word}({})", operands.join(", ")),
         }
     }
 
@@ -490,6 +493,11 @@ fn counted(count: usize, one: &str, many: &str) -> String {
         1 => format!("1 {one}"),
         count => format!("{count} {many}"),
     }
+}
+
+/// Whether an operator is written between its operands, or before the only one.
+fn stands_between(operator: &str) -> bool {
+    !operator.starts_with(char::is_alphabetic) && !matches!(operator, "[ ]" | INTERPOLATION)
 }
 
 /// Whether a path leads to a value or to a block around it.
