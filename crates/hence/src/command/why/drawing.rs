@@ -8,11 +8,11 @@ use std::fmt::Write as _;
 use super::graph::{Graph, Node};
 use super::html::escaped;
 
-const WIDTH: i32 = 206;
+const WIDTH: i32 = 188;
 const HEIGHT: i32 = 58;
-const BESIDE: i32 = 46;
+const BESIDE: i32 = 36;
 const BELOW: i32 = 14;
-const MARGIN: i32 = 24;
+const MARGIN: i32 = 18;
 
 /// What the picture looks like, also where it is saved.
 pub const STYLE: &str = include_str!("drawing.css");
@@ -61,14 +61,14 @@ pub fn picture(graph: &Graph, shown: &[bool], places: &[String]) -> String {
             escaped(&name),
         );
         let words = node.words.replace('`', "");
-        let place = ending(&places[at], 27);
+        let place = ending(&places[at], 24);
         let lines = match &node.title {
             Some(title) => vec![
-                ("title", beginning(title, 25)),
-                ("words", beginning(&words, 28)),
+                ("title", beginning(title, 22)),
+                ("words", beginning(&words, 26)),
                 ("place", place),
             ],
-            None => vec![("said", beginning(&words, 27)), ("place", place)],
+            None => vec![("said", beginning(&words, 24)), ("place", place)],
         };
         let top = if lines.len() == 3 { 20 } else { 26 };
         for (row, (class, text)) in lines.into_iter().enumerate() {

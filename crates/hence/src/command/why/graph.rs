@@ -164,7 +164,8 @@ impl Graph {
         to: Option<usize>,
         line: Line,
     ) -> Option<usize> {
-        let title = names(&step.kind).then(|| one_line(answer.source(step.span)));
+        let is_named = names(&step.kind) || step.control;
+        let title = is_named.then(|| one_line(answer.source(step.span)));
         self.add_to(to, |to| Node {
             title,
             words: answer.words(step),

@@ -28,8 +28,8 @@ const CONTEXT: u32 = 2;
 const LINES: u32 = 6;
 /// So many bytes of a line are shown.
 const LONGEST: usize = 600;
-/// How deep lists stand in lists; browsers give up at some depth.
-const DEEPEST: usize = 30;
+/// How deep lists stand in lists; there is little room on a telephone.
+const DEEPEST: usize = 10;
 /// So many bytes of JSON are worth carrying along.
 const LARGEST: usize = 2 << 20;
 
@@ -46,6 +46,7 @@ pub fn answer(answer: &Answer<'_>, full: bool, control: bool) -> String {
             "<p class=\"note\">The picture leaves out {more} more; <code>--format json</code> has them.</p>\n"
         ),
     };
+    let legend = legend(&graph);
     let layers = page.layers();
     let elements = page.elements();
     let list = page.list();
@@ -67,6 +68,10 @@ pub fn answer(answer: &Answer<'_>, full: bool, control: bool) -> String {
     let path = escaped(&answer.path());
     let value = escaped(&answer.value(&answer.explanation.value));
     let how = page.linked(&answer.how());
+    let length = match value.len() > 40 {
+        true => " long",
+        false => "",
+    };
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
@@ -75,19 +80,18 @@ pub fn answer(answer: &Answer<'_>, full: bool, control: bool) -> String {
          <title>Why {path} = {value}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
          <header>\n<p class=\"kicker\">Why is this value what it is?</p>\n\
          <h1 aria-label=\"{sentence}\"><span class=\"path\">{path}</span> <span class=\"is\">=</span> \
-         <span class=\"result\">{value}</span></h1>\n<p class=\"how\">{how}</p>\n</header>\n<main>\n\
+         <span class=\"result{length}\">{value}</span></h1>\n<p class=\"how\">{how}</p>\n</header>\n<main>\n\
          {layers}{elements}\
          <div class=\"sides\">\n<section aria-labelledby=\"graph-name\" class=\"graph\">\n\
          <h2 id=\"graph-name\">How it came here</h2>\n\
-         <ul class=\"legend\"><li class=\"flow\">the value flows</li><li class=\"control\">a condition decides</li>\
-         <li class=\"lost\">lost</li></ul>\n\
+         <ul class=\"legend\">{legend}</ul>\n\
          <div class=\"tools\" role=\"toolbar\" aria-label=\"The picture\" hidden>\
          <button type=\"button\" id=\"grow\">Show everything</button>\
          <button type=\"button\" id=\"fold\" aria-pressed=\"false\">Fold by file</button>\
          <button type=\"button\" id=\"save\">Save SVG</button>\
          <button type=\"button\" id=\"copy\"{copy}>Copy JSON</button><output id=\"done\"></output></div>\n\
          <div class=\"canvas\">\n{picture}</div>\n{left_out}\
-         <p id=\"chosen\" class=\"chosen\" aria-live=\"polite\"></p>\n</section>\n\
+         <p id=\"chosen\" class=\"tells\" aria-live=\"polite\"></p>\n</section>\n\
          {sources}</div>\n\
          <section aria-labelledby=\"list-name\" class=\"list\">\n<h2 id=\"list-name\">The same as a list</h2>\n\
          {list}{depends}</section>\n</main>\n\
@@ -95,6 +99,22 @@ pub fn answer(answer: &Answer<'_>, full: bool, control: bool) -> String {
          <script type=\"application/json\" id=\"answer\">{}</script>\n<script>{SCRIPT}</script>\n</body>\n</html>\n",
         json.trim_end()
     )
+}
+
+/// What the lines of a picture mean, of those that are in it.
+fn legend(graph: &Graph) -> String {
+    let meanings = [
+        (Line::Flow, "the value flows"),
+        (Line::Control, "a condition decides"),
+        (Line::Lost, "lost"),
+    ];
+    let mut html = String::new();
+    for (line, meaning) in meanings {
+        if graph.nodes.iter().any(|node| node.line == line) {
+            let _ = write!(html, "<li class=\"{}\">{meaning}</li>", line.word());
+        }
+    }
+    html
 }
 
 /// What the pieces of the page have in common: which places there are, and what they are called.
@@ -296,36 +316,18 @@ impl<'a> Page<'a> {
         html
     }
 
-    /// A node, and what leads to it. Where only one thing does, that is the next item of the same list.
+    /// A node, and what leads to it: inside of it, or behind it where that would be too deep.
     fn item(&mut self, at: usize, children: &[Vec<usize>], depth: usize, html: &mut String) {
-        let mut next = Some(at);
-        while let Some(at) = next.take() {
-            let entry = self.entry(at);
-            let _ = write!(
-                html,
-                "<li class=\"{}\">{entry}",
-                self.graph.nodes[at].line.word()
-            );
-            match children[at][..] {
-                [] => html.push_str("</li>\n"),
-                [only] if at > 0 => {
-                    html.push_str("</li>\n");
-                    next = Some(only);
-                }
-                _ if depth >= DEEPEST => {
-                    html.push_str("</li>\n");
-                    for &child in &children[at] {
-                        self.item(child, children, depth, html);
-                    }
-                }
-                _ => {
-                    html.push_str("\n<ul>\n");
-                    for &child in &children[at] {
-                        self.item(child, children, depth + 1, html);
-                    }
-                    html.push_str("</ul></li>\n");
-                }
-            }
+        let entry = self.entry(at);
+        let line = self.graph.nodes[at].line.word();
+        let _ = write!(html, "<li class=\"{line}\">{entry}");
+        let is_inside = depth < DEEPEST && !children[at].is_empty();
+        html.push_str(if is_inside { "\n<ul>\n" } else { "</li>\n" });
+        for &child in &children[at] {
+            self.item(child, children, depth + usize::from(is_inside), html);
+        }
+        if is_inside {
+            html.push_str("</ul></li>\n");
         }
     }
 
@@ -339,9 +341,9 @@ impl<'a> Page<'a> {
                 format!("<b>{words} = <code>{}</code></b> {link}", escaped(title))
             }
             (Some(title), Line::Lost) => {
-                format!("<s><code>{}</code></s> {words} {link}", escaped(title))
+                format!("<s><code>{}</code></s>: {words} {link}", escaped(title))
             }
-            (Some(title), _) => format!("<code>{}</code> {words} {link}", escaped(title)),
+            (Some(title), _) => format!("<code>{}</code>: {words} {link}", escaped(title)),
             (None, _) => format!("{words} {link}"),
         }
     }

@@ -5,7 +5,7 @@
   const svg = find("picture");
   const canvas = svg.parentElement;
   const pane = document.querySelector(".pane");
-  const WIDTH = 206, HEIGHT = 58, BESIDE = 46, BELOW = 14, MARGIN = 24;
+  const WIDTH = 188, HEIGHT = 58, BESIDE = 36, BELOW = 14, MARGIN = 18;
 
   const nodes = [...svg.querySelectorAll(".node")].map((shape, at) => ({
     at, shape, edge: find("e" + at), to: Number(shape.dataset.to), file: shape.dataset.file,
@@ -190,8 +190,7 @@
     folded = !folded;
     opened = new Set();
     find("fold").setAttribute("aria-pressed", String(folded));
-    chosen = (() => { const next = host(chosen); chosen.shape.classList.remove("chosen"); return next; })();
-    choose(chosen, false);
+    choose(host(chosen), false);
   });
   find("save").addEventListener("click", () => {
     const text = new XMLSerializer().serializeToString(svg);
