@@ -548,11 +548,11 @@ impl Browser {
         let name = format!("browser-{}", std::process::id());
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         fs::create_dir_all(&folder).expect("the target directory can be written");
-        // The browser reads what it is told from the descriptor 3, and answers to 4.
+        // The browser reads what it is told from the descriptor 3, and answers to 4. One that hangs is ended.
         let mut command = Command::new("sh");
         command.args([
             "-c",
-            "exec \"$@\" 3<&0 4>&1 0</dev/null 1>/dev/null 2>/dev/null",
+            "exec timeout 300 \"$@\" 3<&0 4>&1 0</dev/null 1>/dev/null 2>/dev/null",
             "sh",
         ]);
         command.args([
@@ -782,8 +782,10 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // It ends when nobody speaks to it any more; what is left behind does no harm.
-        let _ = self.process.kill();
+        // What is left behind by a browser that does not listen any more does no harm.
+        let _ = self
+            .input
+            .write_all(b"{\"id\":0,\"method\":\"Browser.close\"}\0");
         let _ = self.process.wait();
         let _ = fs::remove_dir_all(&self.folder);
     }

@@ -112,9 +112,9 @@ impl Why {
                         return Err(Stop::Refused(Box::new(diagnostic)));
                     }
                 };
-                let elements = match self.form {
-                    None => elements(compiled, &explanation),
-                    Some(_) => Vec::new(),
+                let elements = match (self.format, self.form) {
+                    (Format::Dot, _) | (Format::Text, Some(_)) => Vec::new(),
+                    _ => elements(compiled, &explanation),
                 };
                 let answer = Answer::new(compiled, &explanation, elements);
                 let text = match (self.format, self.form) {
