@@ -38,7 +38,6 @@ pub fn answer(answer: &Answer<'_>, full: bool, control: bool) -> String {
     let graph = Graph::of(answer, full);
     let shown = graph.first(FIRST, control);
     let mut page = Page::of(answer, &graph);
-    let sentence = escaped(&answer.headline().replace("   ", ", "));
     let picture = drawing::picture(&graph, &shown, &page.names);
     let left_out = match graph.left_out {
         0 => String::new(),
@@ -67,6 +66,7 @@ pub fn answer(answer: &Answer<'_>, full: bool, control: bool) -> String {
     );
     let path = escaped(&answer.path());
     let value = escaped(&answer.value(&answer.explanation.value));
+    let sentence = format!("{path} = {value}, {}", escaped(&answer.how()));
     let how = page.linked(&answer.how());
     let length = match value.len() > 40 {
         true => " long",
