@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use ecow::EcoString;
 use hence_model::explanation::{
-    Dependence, Explanation, Expression, Lost, NoSuchPath, Role, Rule, Shown, Step, StepKind,
+    Dependence, Explanation, Expression, Lost, NoSuchPath, Role, Rule, SECRET, Shown, Step,
+    StepKind,
 };
 use hence_model::path::{Path, Segment};
 use hence_model::source::{FileId, Span};
@@ -397,11 +398,20 @@ impl<'t> Teller<'_, 't> {
     /// The value, or all attributes of a resource.
     fn shown(&self, subject: &Subject) -> value::Value {
         let mut builder = Builder::default();
+        let resource = self.resource(subject);
         match subject.attribute {
             Some(_) => send_value(&subject.value, &mut builder),
-            None => crate::catalog::send_attributes(self.resource(subject), &mut builder),
+            None => crate::catalog::send_attributes(resource, &mut builder),
         }
-        builder.finish().expect("a value was sent")
+        let mut shown = builder.finish().expect("a value was sent");
+        if let (None, value::Value::Map(attributes)) = (&subject.attribute, &mut shown) {
+            let is_shown = |name: &&str| attributes.get(name).is_some();
+            let secrets = resource.sensitive.iter().map(|name| name.as_str());
+            for name in secrets.filter(is_shown).collect::<Vec<_>>() {
+                attributes.insert(name.to_owned(), value::Value::Text(SECRET.to_owned()));
+            }
+        }
+        shown
     }
 
     /// The literal that a value is, if it was only copied.
@@ -459,6 +469,14 @@ impl<'t> Teller<'_, 't> {
             span,
             operands: Vec::new(),
         };
+        if let Datum::Sensitive(_) = value.datum {
+            return Expression {
+                operator: None,
+                value: Shown::Secret,
+                span: self.place(origin).unwrap_or(around),
+                operands: Vec::new(),
+            };
+        }
         loop {
             match self.evaluator.trace.source(origin) {
                 Source::Nowhere => return leaf(around),
