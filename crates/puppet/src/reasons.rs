@@ -624,10 +624,13 @@ impl<'e, 't> Reasons<'e, 't> {
         }
         let effect = Effect::Sets(Some(folded.clone()), attribute);
         self.absent.push(Question::Could(effect, EVER));
-        self.amended(name, &folded, &title);
+        self.amended(id, name, &folded);
         self.collected(id, name, &type_name);
         if matches!(name, "before" | "notify") {
             self.related(id, name);
+        }
+        if name == "require" {
+            self.absent.push(Question::Could(Effect::Relates, EVER));
         }
     }
 
@@ -673,20 +676,35 @@ impl<'e, 't> Reasons<'e, 't> {
     }
 
     /// Overrides of this resource, and of others that could have meant this one.
-    fn amended(&mut self, name: &str, type_name: &str, title: &str) {
-        let mut targets = Vec::new();
+    fn amended(&mut self, id: ResourceId, name: &str, type_name: &EcoString) {
+        let resource = &self.evaluator.resources[id.index()];
+        let (title, scope, written) = (&resource.title, resource.scope, &resource.type_name);
+        let mut values = Vec::new();
+        let mut is_overridden = false;
         for amended in &self.evaluator.amendments {
-            if amended.type_name != type_name || !amended.names.iter().any(|own| own == name) {
+            let mut attributes = amended.attributes.iter();
+            let said = attributes.find(|(own, _)| own == name);
+            let Some((_, value)) = said.filter(|_| amended.type_name == *type_name) else {
                 continue;
-            }
-            targets.push(amended.target.clone());
-            if amended.title == title {
+            };
+            values.push(amended.target.clone());
+            if amended.title == *title {
+                values.push(value.clone());
                 self.conditions.push(Task::Control(amended.control));
+                is_overridden = true;
             }
         }
-        targets
+        if is_overridden {
+            // An override that says what a default says does not count.
+            for default in self.evaluator.defaults_around(scope, written, name) {
+                values.push(default.value.clone());
+                self.conditions.push(Task::Control(default.control));
+            }
+            self.undefaulted(scope, type_name, name, EVER);
+        }
+        values
             .iter()
-            .for_each(|target| self.value(target, Role::Condition));
+            .for_each(|value| self.value(value, Role::Condition));
     }
 
     /// Collectors that set an attribute, of this resource or if they found it.

@@ -1,5 +1,6 @@
 //! The commands: one file each.
 
+mod blame;
 mod check;
 mod compare;
 mod compile;
@@ -69,6 +70,8 @@ pub enum Command {
     #[allow(missing_docs)]
     Impact(impact::Impact),
     #[allow(missing_docs)]
+    Blame(blame::Blame),
+    #[allow(missing_docs)]
     Diff(diff::Diff),
     #[allow(missing_docs)]
     Parse(parse::Parse),
@@ -92,6 +95,7 @@ impl Command {
             Command::Check(check) => check.run(console),
             Command::Why(why) => why.run(console),
             Command::Impact(impact) => impact.run(console),
+            Command::Blame(blame) => blame.run(console),
             Command::Diff(diff) => diff.run(console),
             Command::Parse(parse) => parse.run(console),
             Command::Compare(compare) => compare.run(console),

@@ -46,8 +46,8 @@ pub(crate) struct Amended {
     pub(crate) title: EcoString,
     /// The reference to it.
     pub(crate) target: Value,
-    /// The attributes.
-    pub(crate) names: Vec<EcoString>,
+    /// The attributes, and what is said about them.
+    pub(crate) attributes: Vec<(EcoString, Value)>,
     /// Under which conditions it was said.
     pub(crate) control: ControlId,
 }
@@ -423,17 +423,22 @@ impl<'t> Evaluator<'t> {
 
     /// Whether some default around a scope says just that about an attribute.
     fn is_default(&self, scope: ScopeId, type_name: &str, name: &str, value: &Datum) -> bool {
-        let mut next = Some(scope);
-        while let Some(id) = next {
-            let scope = &self.scopes[id.index()];
-            let defaults = scope.defaults.get(type_name).into_iter().flatten();
-            let mut same = defaults.filter(|default| default.name == name);
-            if same.any(|default| default.value.datum == *value) {
-                return true;
-            }
-            next = scope.parent;
-        }
-        false
+        let mut defaults = self.defaults_around(scope, type_name, name);
+        defaults.any(|default| default.value.datum == *value)
+    }
+
+    /// All that the defaults around a scope say about an attribute.
+    pub(crate) fn defaults_around(
+        &self,
+        scope: ScopeId,
+        type_name: &str,
+        name: &str,
+    ) -> impl Iterator<Item = &Attribute> {
+        let around = std::iter::successors(Some(scope), |id| self.scopes[id.index()].parent);
+        let defaults = around.filter_map(move |id| self.scopes[id.index()].defaults.get(type_name));
+        defaults
+            .flatten()
+            .filter(move |default| default.name == name)
     }
 
     /// Puts a resource into the catalog. There is at most one of a type and title (§3.3.2.1).
@@ -675,9 +680,9 @@ impl<'t> Evaluator<'t> {
                 type_name: type_name.clone(),
                 title: title.clone(),
                 target: reference.clone(),
-                names: attributes
+                attributes: attributes
                     .iter()
-                    .map(|attribute| attribute.name.clone())
+                    .map(|attribute| (attribute.name.clone(), attribute.value.clone()))
                     .collect(),
                 control: self.control,
             });

@@ -1,8 +1,8 @@
 //! From a change of a value to the edits behind it.
 //!
 //! A value depends only on what its explanation lists. So if it changed, something was edited that the older value
-//! depended on, or that the newer one depends on: where an edit meets what is listed, it is a cause. If none does,
-//! because the text around it was edited, edits are taken back one by one to see which of them matters.
+//! depended on, or that the newer one depends on: where an edit meets what is listed, it may be a cause. If several
+//! do, or none, because the text around it was edited, they are taken back one by one to see which of them matter.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -17,7 +17,7 @@ use crate::configuration::Configuration;
 use crate::console::Console;
 use crate::difference::{self, Change, Kind};
 use crate::edits::{self, Edit};
-use crate::git::{self, Commit};
+use crate::git::{self, Commit, Lines};
 
 /// An edit, as it is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +55,8 @@ type Texts = BTreeMap<String, String>;
 /// Finds causes.
 pub struct Causes<'p> {
     pair: &'p Pair<'p>,
+    /// Whether edits may be taken back: not if there are many files or nodes.
+    may_try: bool,
     /// All edits, in the order of files and lines.
     pub edits: Vec<Edited>,
     old_texts: Texts,
@@ -70,6 +72,7 @@ impl<'p> Causes<'p> {
     pub fn new(
         console: &Console<'_>,
         pair: &'p Pair<'p>,
+        may_try: bool,
         old: &Configuration<'_>,
         new: &Configuration<'_>,
     ) -> Result<Self, Stop> {
@@ -116,7 +119,9 @@ impl<'p> Causes<'p> {
                 }],
             });
         }
-        let mut history = History::new(console, before, now);
+        let directory = console.path("");
+        let (from, to) = (&before.version.revision, &now.version.revision);
+        let mut lines = Lines::new(directory.clone(), to.clone());
         let edits = found.into_iter().map(|edit| {
             let line = |texts: &Texts, range: &Range<usize>| {
                 let text = texts.get(&edit.file)?;
@@ -130,13 +135,17 @@ impl<'p> Causes<'p> {
             let words = (words(&old_texts, &edit.old), words(&new_texts, &edit.new));
             let real = names.get(&edit.file).unwrap_or(&edit.file);
             let commit = match (&old, &new) {
-                (_, Some(line)) => history.wrote(real, line.number),
-                (Some(line), None) => history.removed(real, line.number),
+                (_, Some(line)) => lines.commit(real, line.number),
+                (Some(line), None) => from.as_ref().and_then(|from| {
+                    let to = to.as_deref().unwrap_or("HEAD");
+                    git::removal(&directory, from, to, real, line.number)
+                }),
                 (None, None) => None,
             };
-            let file = match edit.file == ENTRY {
-                true => now.relative(&now.file).to_owned(),
-                false => edit.file.clone(),
+            let file = match (edit.file == ENTRY, &new) {
+                (true, Some(_)) => now.relative(&now.file).to_owned(),
+                (true, None) => before.relative(&before.file).to_owned(),
+                (false, _) => edit.file.clone(),
             };
             Edited {
                 file,
@@ -150,6 +159,7 @@ impl<'p> Causes<'p> {
         let edits = edits.collect();
         Ok(Self {
             pair,
+            may_try,
             edits,
             old_texts,
             new_texts,
@@ -185,7 +195,13 @@ impl<'p> Causes<'p> {
             }
         }
         if causes.is_empty() {
-            causes.extend(self.tried(console, change)?);
+            causes.extend(0..self.edits.len());
+        }
+        if causes.len() > 1 && self.may_try {
+            let needed = self.needed(console, change, &causes)?;
+            if !needed.is_empty() {
+                return Ok(needed);
+            }
         }
         Ok(causes.into_iter().collect())
     }
@@ -197,10 +213,15 @@ impl<'p> Causes<'p> {
         meeting.map(|(number, _)| number).collect()
     }
 
-    /// The edits without which the newer value is another one; if there is no such edit, all of them together.
-    fn tried(&mut self, console: &Console<'_>, change: &Change) -> Result<Vec<usize>, Stop> {
-        let mut causes = Vec::new();
-        for number in 0..self.edits.len().min(MOST_TRIED) {
+    /// The edits without which the newer value is another one.
+    fn needed(
+        &mut self,
+        console: &Console<'_>,
+        change: &Change,
+        candidates: &BTreeSet<usize>,
+    ) -> Result<Vec<usize>, Stop> {
+        let mut needed = Vec::new();
+        for &number in candidates.iter().take(MOST_TRIED) {
             if !self.without.contains_key(&number) {
                 let outputs = self.taken_back(console, number)?;
                 self.without.insert(number, outputs);
@@ -227,13 +248,10 @@ impl<'p> Causes<'p> {
                 (Kind::Reordered(..), _) => true,
             };
             if differs {
-                causes.push(number);
+                needed.push(number);
             }
         }
-        if causes.is_empty() {
-            causes.extend(0..self.edits.len());
-        }
-        Ok(causes)
+        Ok(needed)
     }
 
     /// What the newer version comes to without an edit; none if nothing.
@@ -328,40 +346,5 @@ fn line_at(text: &str, offset: usize) -> Line {
     Line {
         number: text[..start].matches('\n').count() as u32 + 1,
         text: line.to_owned(),
-    }
-}
-
-/// Who wrote and who removed lines.
-struct History<'h> {
-    directory: std::path::PathBuf,
-    old: &'h Side<'h>,
-    new: &'h Side<'h>,
-    /// The commits of the lines of newer texts.
-    written: HashMap<String, Option<Vec<Option<Commit>>>>,
-}
-
-impl<'h> History<'h> {
-    fn new(console: &Console<'_>, old: &'h Side<'h>, new: &'h Side<'h>) -> Self {
-        Self {
-            directory: console.path(""),
-            old,
-            new,
-            written: HashMap::new(),
-        }
-    }
-
-    fn wrote(&mut self, file: &str, line: u32) -> Option<Commit> {
-        let (directory, revision) = (&self.directory, self.new.version.revision.as_deref());
-        let lines = self
-            .written
-            .entry(file.to_owned())
-            .or_insert_with(|| git::blame(directory, revision, file));
-        lines.as_ref()?.get(line as usize - 1)?.clone()
-    }
-
-    fn removed(&self, file: &str, line: u32) -> Option<Commit> {
-        let from = self.old.version.revision.as_deref()?;
-        let to = self.new.version.revision.as_deref().unwrap_or("HEAD");
-        git::removal(&self.directory, from, to, file, line)
     }
 }

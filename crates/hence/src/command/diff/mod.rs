@@ -65,7 +65,7 @@ impl Diff {
             if count > 1 {
                 console.progress(&format!("{} of {count}: {}", number + 1, pair.title));
             }
-            let exit = self.pair(console, &pair, &mut report)?;
+            let exit = self.pair(console, &pair, count == 1, &mut report)?;
             if exit != Exit::Done {
                 return Ok(exit);
             }
@@ -88,6 +88,7 @@ impl Diff {
         &self,
         console: &mut Console<'_>,
         pair: &versions::Pair<'_>,
+        is_only: bool,
         report: &mut Report,
     ) -> Result<Exit, Stop> {
         let compile = |console: &mut Console<'_>,
@@ -115,13 +116,14 @@ impl Diff {
             let side = pair.old.as_ref().or(pair.new.as_ref());
             let side = side.expect("a pair has a side");
             return compile(console, side, &mut |_, _, compiled| {
-                report.whole(&pair.title, pair.new.is_some(), &compiled.outputs());
+                let title = compiled.title();
+                report.whole(&pair.title, title, pair.new.is_some(), &compiled.outputs());
                 Ok(Exit::Done)
             });
         };
         compile(console, before, &mut |console, _, old| {
             compile(console, now, &mut |console, _, new| {
-                self.compare(console, pair, old, new, report)
+                self.compare(console, pair, is_only, old, new, report)
             })
         })
     }
@@ -130,6 +132,7 @@ impl Diff {
         &self,
         console: &mut Console<'_>,
         pair: &versions::Pair<'_>,
+        is_only: bool,
         old: &mut Configuration<'_>,
         new: &mut Configuration<'_>,
         report: &mut Report,
@@ -137,12 +140,19 @@ impl Diff {
         let (before, now) = (old.outputs(), new.outputs());
         let changes = difference::changes(&before, &now, new.is_ordered());
         let mut causes = match self.why {
-            true => Some(Causes::new(console, pair, old, new)?),
+            true => Some(Causes::new(console, pair, is_only, old, new)?),
             false => None,
         };
+        if let Some(causes) = &causes {
+            report.note(&causes.edits);
+        }
         for change in &changes {
+            let path = match change.path().0.is_empty() {
+                true => new.title().to_owned(),
+                false => new.path(change.path()),
+            };
             let differing = Differing {
-                path: new.path(change.path()),
+                path,
                 kind: shown(change, old, new),
                 causes: match &mut causes {
                     Some(causes) => causes.of(console, change, old, new)?,
@@ -151,9 +161,6 @@ impl Diff {
             };
             let edits = causes.as_ref().map(|causes| &causes.edits[..]);
             report.add(&pair.title, differing, edits.unwrap_or(&[]));
-        }
-        if let Some(causes) = causes {
-            report.note(&causes.edits);
         }
         Ok(Exit::Done)
     }

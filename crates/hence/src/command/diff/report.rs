@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use hence_model::explanation::Shown;
+use hence_model::explanation::{SECRET, Shown};
 use hence_model::value::{List, Map, Value};
 
 use super::causes::Edited;
 use crate::difference::written;
 
-/// What is shown of a secret.
-const SECRET: &str = "‹secret›";
 /// So much of a long value is shown to people.
 const LONGEST: usize = 72;
 /// So many titles are named.
@@ -81,14 +79,14 @@ impl Report {
     }
 
     /// A configuration that is new or gone as a whole.
-    pub fn whole(&mut self, title: &str, is_new: bool, outputs: &Value) {
+    pub fn whole(&mut self, title: &str, path: &str, is_new: bool, outputs: &Value) {
         let value = Shown::Value(outputs.clone());
         let kind = match is_new {
             true => Told::Added(value),
             false => Told::Removed(value),
         };
         let differing = Differing {
-            path: String::new(),
+            path: path.to_owned(),
             kind,
             causes: Vec::new(),
         };
@@ -123,7 +121,7 @@ impl Report {
         };
         let mut text = String::new();
         for (differing, titles) in &self.differing {
-            let path = paint("1", &named(differing));
+            let path = paint("1", &differing.path);
             let _ = match &differing.kind {
                 Told::Added(value) => {
                     writeln!(text, "{} {path}   {}", paint("32", "+"), short(value))
@@ -238,13 +236,7 @@ impl Report {
                     }
                 }
                 if let Some(commit) = &edit.commit {
-                    let mut about = Map::default();
-                    about.insert("hash".into(), text(&commit.hash));
-                    about.insert("author".into(), text(&commit.author));
-                    about.insert("mail".into(), text(&commit.mail));
-                    about.insert("date".into(), text(&commit.date));
-                    about.insert("subject".into(), text(&commit.subject));
-                    map.insert("commit".into(), Value::Map(about));
+                    map.insert("commit".into(), commit.about());
                 }
                 Value::Map(map)
             });
@@ -280,7 +272,7 @@ impl Report {
                 Told::Changed(old, new) => (code(&short(old)), code(&short(new))),
                 Told::Reordered(old, new) => (code(&old.join(", ")), code(&new.join(", "))),
             };
-            let mut path = code(&named(differing));
+            let mut path = code(&differing.path);
             if let Some(words) = titled(titles) {
                 let _ = write!(path, " {words}");
             }
@@ -306,14 +298,6 @@ impl Report {
             }
         }
         text
-    }
-}
-
-/// What a value is called; all of it, if it has no path.
-fn named(differing: &Differing) -> String {
-    match differing.path.as_str() {
-        "" => "everything".to_owned(),
-        path => path.to_owned(),
     }
 }
 

@@ -99,19 +99,7 @@ impl Why {
                 if !compiled.is_good() {
                     return Ok(outside.blame());
                 }
-                let explanation = match explain(compiled, &self.path) {
-                    Ok(explanation) => explanation,
-                    Err(missing) => {
-                        let known = compiled.path(&missing.known);
-                        let diagnostic = no_such_path(
-                            &self.path,
-                            &compiled.readings(&self.path),
-                            &known,
-                            &missing,
-                        );
-                        return Err(Stop::Refused(Box::new(diagnostic)));
-                    }
-                };
+                let explanation = explained(compiled, &self.path)?;
                 let elements = match (self.format, self.form) {
                     (Format::Dot, _) | (Format::Text, Some(_)) => Vec::new(),
                     _ => elements(compiled, &explanation),
@@ -156,6 +144,15 @@ pub fn explain(compiled: &mut Configuration<'_>, path: &str) -> Result<Explanati
         }
     }
     Err(first.expect("a path has a reading"))
+}
+
+/// The same; if there is none, with the names that are near.
+pub fn explained(compiled: &mut Configuration<'_>, path: &str) -> Result<Explanation, Stop> {
+    explain(compiled, path).map_err(|missing| {
+        let known = compiled.path(&missing.known);
+        let readings = compiled.readings(path);
+        Stop::Refused(Box::new(no_such_path(path, &readings, &known, &missing)))
+    })
 }
 
 /// There is something at `known`, but not at `path`.
