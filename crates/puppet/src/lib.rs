@@ -20,6 +20,7 @@ mod explain;
 pub mod facts;
 pub mod functions;
 pub mod generate;
+mod graph;
 pub mod lexer;
 mod literals;
 pub mod lookup;
