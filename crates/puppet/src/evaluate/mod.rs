@@ -64,7 +64,7 @@ pub const HEREDOC_SYNTAX: Code = Code::new("puppet.heredoc-syntax");
 
 /// Texts have at most so many bytes.
 pub const LONGEST_TEXT: usize = 64 << 20;
-/// Arrays and hashes have at most so many elements.
+/// Arrays and hashes have at most so many elements, at all levels.
 pub const MOST_ELEMENTS: usize = 10_000_000;
 /// Values nest at most so deep.
 pub const DEEPEST_VALUE: u32 = 1_000;
@@ -409,12 +409,7 @@ impl<'t> Evaluator<'t> {
 
     /// A value, if it does not nest too deep.
     pub(crate) fn shallow(&self, value: Value, span: Span) -> Outcome {
-        let length = match &value.datum {
-            Datum::Array(array) => array.len(),
-            Datum::Hash(hash) => hash.len(),
-            _ => 0,
-        };
-        if length > MOST_ELEMENTS {
+        if value.datum.size() > MOST_ELEMENTS as u64 {
             let message = format!("this value has more than {MOST_ELEMENTS} elements");
             return fail(TOO_LARGE_VALUE, message, span);
         }
