@@ -168,6 +168,8 @@ pages! {
     "source.not-utf8"
     "source.too-large"
     "source.unreadable"
+    "why-not.no-edit"
+    "why-not.secret"
     "why.no-such-path"
 }
 

@@ -14,6 +14,7 @@ mod parse;
 mod puppet;
 pub mod source;
 mod why;
+mod why_not;
 
 use clap::{Parser, Subcommand};
 
@@ -66,6 +67,8 @@ pub enum Command {
     #[allow(missing_docs)]
     Why(why::Why),
     #[allow(missing_docs)]
+    WhyNot(why_not::WhyNot),
+    #[allow(missing_docs)]
     Impact(impact::Impact),
     #[allow(missing_docs)]
     Parse(parse::Parse),
@@ -88,6 +91,7 @@ impl Command {
             Command::Compile(compile) => compile.run(console),
             Command::Check(check) => check.run(console),
             Command::Why(why) => why.run(console),
+            Command::WhyNot(why_not) => why_not.run(console),
             Command::Impact(impact) => impact.run(console),
             Command::Parse(parse) => parse.run(console),
             Command::Compare(compare) => compare.run(console),

@@ -202,7 +202,12 @@ pub fn explain(compiled: &mut Configuration<'_>, path: &str) -> Result<Explanati
 }
 
 /// There is something at `known`, but not at `path`.
-fn no_such_path(path: &str, readings: &[Path], known: &str, missing: &NoSuchPath) -> Diagnostic {
+pub(super) fn no_such_path(
+    path: &str,
+    readings: &[Path],
+    known: &str,
+    missing: &NoSuchPath,
+) -> Diagnostic {
     let place = match known {
         "" => "the configuration".to_owned(),
         known => format!("`{known}`"),
