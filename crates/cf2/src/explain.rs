@@ -79,6 +79,21 @@ impl Compiled<'_> {
         on_stack_while(limits, find, tell);
     }
 
+    /// The scalars that are written in a stretch, in order; the names of imported files are none.
+    pub fn literals(&self, stretch: Span) -> Vec<Span> {
+        let sources = &self.unit().sources;
+        let inside = |span: &Span| {
+            stretch.start <= span.start
+                && span.end <= stretch.end
+                && !sources.slice(*span).starts_with('[')
+        };
+        let mut literals = self.evaluator.tree.literals();
+        literals.retain(inside);
+        literals.sort();
+        literals.dedup();
+        literals
+    }
+
     /// The stretch that is meant by a line, or by a column of it: a name stands for its definition, and what
     /// begins an import, a conditional or a call for all of that.
     pub fn meant(&self, file: FileId, line: u32, column: Option<u32>) -> Option<Span> {

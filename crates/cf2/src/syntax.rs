@@ -249,6 +249,24 @@ impl Tree {
         })
     }
 
+    /// Where literals are written, but for the names of imported files; a list of literals is there beside its elements.
+    pub fn literals(&self) -> Vec<Span> {
+        let mut files = vec![false; self.expressions.len()];
+        let mut pending: Vec<ExpressionId> = self.imports(0..self.expressions.len()).collect();
+        while let Some(id) = pending.pop() {
+            files[id.0 as usize] = true;
+            if let Kind::If(_, then, otherwise) = self.expression(id).kind {
+                pending.push(then);
+                pending.extend(otherwise.map(ElseId::expression));
+            }
+        }
+        let values = self.expressions.iter().zip(files);
+        let values = values.filter(|(one, is_file)| {
+            matches!(one.kind, Kind::Literal(_) | Kind::Undefined) && !is_file
+        });
+        values.map(|(one, _)| one.span).collect()
+    }
+
     /// The import, conditional or call that begins there.
     pub fn begun_at(&self, start: u32) -> Option<Span> {
         let begins = |expression: &&Expression| {

@@ -45,16 +45,18 @@ impl<'w> Catalog<'w> {
         }
     }
 
-    /// Asks something that may have to read further files.
+    /// Asks something that may have to read further files. If the texts were here, they are again afterwards.
     fn ask<T>(&mut self, question: impl FnOnce(&mut hence_puppet::Compiled<'w>) -> T) -> T {
         let mistakes = self
             .unit
             .take()
             .map(|mut unit| std::mem::take(&mut unit.diagnostics));
         let answer = question(&mut self.compiled);
-        let mut unit = self.site.unit();
-        unit.diagnostics = mistakes.unwrap_or_default();
-        self.unit = Some(unit);
+        self.unit = mistakes.map(|mistakes| {
+            let mut unit = self.site.unit();
+            unit.diagnostics = mistakes;
+            unit
+        });
         answer
     }
 }
@@ -155,6 +157,22 @@ impl Configuration<'_> {
             Configuration::Cf2(compiled) => compiled.meant(file, line, column),
             Configuration::Puppet(catalog) => {
                 catalog.compiled.meant(catalog.unit(), file, line, column)
+            }
+        }
+    }
+
+    /// The literals that are written in a stretch of source, in order.
+    pub fn literals(&mut self, stretch: Span) -> Vec<Span> {
+        match self {
+            Configuration::SmartFrog(compiled) => {
+                written::literals(&compiled.unit, stretch, compiled.dialect)
+            }
+            Configuration::Cf2(compiled) => compiled.literals(stretch),
+            Configuration::Puppet(catalog) => {
+                let inside =
+                    |literal: &Span| stretch.start <= literal.start && literal.end <= stretch.end;
+                let literals = catalog.ask(|compiled| compiled.literals_written());
+                literals.into_iter().filter(inside).collect()
             }
         }
     }

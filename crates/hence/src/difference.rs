@@ -169,6 +169,15 @@ pub fn written(value: &Value) -> String {
     text.trim_end().to_owned()
 }
 
+/// A value in one short line.
+pub fn brief(value: &Value) -> String {
+    let text = written(value);
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
 fn same(old: &Value, new: &Value) -> bool {
     std::mem::discriminant(old) == std::mem::discriminant(new) && written(old) == written(new)
 }

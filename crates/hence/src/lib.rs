@@ -3,6 +3,7 @@
 //! A command gets its arguments and a [`World`], and answers with an [`Exit`]. So a test runs it
 //! within its own process, and only `main.rs` knows the real streams.
 
+pub mod announced;
 pub mod command;
 pub mod configuration;
 pub mod console;
@@ -15,6 +16,7 @@ pub mod outside;
 pub mod pages;
 pub mod places;
 pub mod render;
+pub mod replacement;
 
 use std::ffi::OsString;
 use std::io::{self, Write};

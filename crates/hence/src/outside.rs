@@ -23,7 +23,7 @@ pub struct Outside {
     password: Password,
     /// The directories in which functions of the user are searched.
     functions: Vec<String>,
-    known_passwords: Mutex<HashMap<String, Result<String, String>>>,
+    known_passwords: Arc<Mutex<HashMap<String, Result<String, String>>>>,
     known_functions: Mutex<HashMap<String, Option<Known>>>,
 }
 
@@ -52,7 +52,19 @@ impl Outside {
             gpg,
             password,
             functions,
-            known_passwords: Mutex::default(),
+            known_passwords: Arc::default(),
+            known_functions: Mutex::default(),
+        }
+    }
+
+    /// The same with other files. A password that is known need not be asked for again.
+    pub fn on(&self, disk: Disk) -> Self {
+        Self {
+            disk,
+            gpg: self.gpg.clone(),
+            password: self.password.clone(),
+            functions: self.functions.clone(),
+            known_passwords: Arc::clone(&self.known_passwords),
             known_functions: Mutex::default(),
         }
     }

@@ -40,9 +40,12 @@ pages! {
     "facts.not-json"
     "git.no-answer"
     "help.unknown-topic"
+    "impact.not-a-literal"
     "impact.not-a-place"
     "impact.not-involved"
     "impact.nothing-there"
+    "impact.unannounced"
+    "impact.which-literal"
     "input.needs-out"
     "input.no-nodes"
     "input.no-sources"
@@ -166,6 +169,8 @@ pages! {
     "source.not-utf8"
     "source.too-large"
     "source.unreadable"
+    "why-not.no-edit"
+    "why-not.secret"
     "why.no-such-path"
 }
 

@@ -154,6 +154,43 @@ impl Keyword {
     }
 }
 
+/// The literals that are written in a stretch of one file, in order: all tokens that stand for a value.
+pub fn literals(unit: &Unit, stretch: Span, dialect: Dialect) -> Vec<Span> {
+    let sources = &unit.sources;
+    let file = sources.file_at(stretch.start);
+    let whole = sources.span(file);
+    // A comment or a text may begin before the stretch.
+    let mut lexer = Lexer {
+        position: whole.start,
+        end: whole.end,
+        dialect,
+    };
+    let mut ignored = Vec::new();
+    let mut next = |lexer: &mut Lexer| lexer.next(sources.text(), &mut ignored);
+    // The keys of facts are written as texts are.
+    let has_keys = unit.facts.as_deref() == Some(sources.name(file));
+    let mut literals = Vec::new();
+    let mut before = Token::End;
+    loop {
+        let (token, span) = next(&mut lexer);
+        if token == Token::End || span.start >= stretch.end {
+            return literals;
+        }
+        let mut ahead = lexer;
+        let is_literal = match token {
+            Token::Integer | Token::Float | Token::LongText | Token::Bytes => true,
+            Token::Text { .. } if has_keys => next(&mut ahead).0 != Token::Colon,
+            Token::Text { .. } => !matches!(before, Token::Include | Token::IncludeIfThere),
+            Token::Keyword(Keyword::True | Keyword::False | Keyword::Null) => true,
+            _ => false,
+        };
+        if is_literal && stretch.start <= span.start && span.end <= stretch.end {
+            literals.push(span);
+        }
+        before = token;
+    }
+}
+
 /// The stretch of source that somebody means by a line, or by a line and column. With a column it is
 /// the literal or reference there, or, on a name or a keyword, the value that belongs to it. None if
 /// nothing is written there.

@@ -16,6 +16,7 @@ mod parse;
 mod puppet;
 pub mod source;
 mod why;
+mod why_not;
 
 use clap::{Parser, Subcommand};
 
@@ -68,6 +69,8 @@ pub enum Command {
     #[allow(missing_docs)]
     Why(why::Why),
     #[allow(missing_docs)]
+    WhyNot(why_not::WhyNot),
+    #[allow(missing_docs)]
     Impact(impact::Impact),
     #[allow(missing_docs)]
     Blame(blame::Blame),
@@ -94,6 +97,7 @@ impl Command {
             Command::Compile(compile) => compile.run(console),
             Command::Check(check) => check.run(console),
             Command::Why(why) => why.run(console),
+            Command::WhyNot(why_not) => why_not.run(console),
             Command::Impact(impact) => impact.run(console),
             Command::Blame(blame) => blame.run(console),
             Command::Diff(diff) => diff.run(console),

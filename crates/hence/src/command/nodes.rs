@@ -1,16 +1,17 @@
-//! `hence compile site.pp --nodes … --out DIR`: the catalogs of many nodes, on all cores.
+//! Many nodes of one site, on all cores.
 //!
 //! Manifests, modules and data are read and parsed once and shared by all nodes. A node that has no catalog does
 //! not stop the others; what is said about nodes is said in their order, and what many of them say is said once.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_puppet::compile::{compile_here, on_stack};
-use hence_puppet::{Node, Options, Site};
+use hence_puppet::{Compiled, Node, Options, Site};
 
 use super::compile::Compile;
 use super::source::{Language, SourceOptions, join};
@@ -23,14 +24,7 @@ use crate::{Exit, Stop};
 /// Nobody said which nodes there are.
 pub const NO_NODES: Code = Code::new("input.no-nodes");
 
-/// What came of a node.
-struct Report {
-    number: usize,
-    words: Vec<String>,
-    outcome: Result<Exit, Stop>,
-}
-
-/// Compiles the catalogs of many nodes, each into a file of its name.
+/// `hence compile site.pp --nodes … --out DIR`: the catalogs of many nodes, each in a file of its name.
 pub fn compile(command: &Compile, console: &mut Console<'_>, out: &str) -> Result<Exit, Stop> {
     let outside = command.source.outside(console);
     let puppet = &command.source.puppet;
@@ -39,56 +33,27 @@ pub fn compile(command: &Compile, console: &mut Console<'_>, out: &str) -> Resul
     let wanted = puppet.nodes.as_deref().unwrap_or("all");
     let nodes = names(&command.source, console, &site, wanted)?;
     fs::create_dir_all(console.path(out)).map_err(|error| unwritable(out, &error))?;
-    let shared = Shared {
-        command,
-        outside: &outside,
-        site: &site,
-        options: puppet.options(limits.depth),
-        wording: console.wording(),
-        directory: console.path(""),
-        out,
-        nodes: &nodes,
-        next: AtomicUsize::new(0),
+    let directory = console.path("");
+    let extension = command.extension(Language::Puppet);
+    let write = |name: &str, compiled: Compiled<'_>| {
+        let file = join(out, &format!("{name}.{extension}"));
+        let source = directory.join(&command.input);
+        let result = directory.join(&file);
+        let configuration = Configuration::Puppet(Box::new(Catalog {
+            compiled,
+            site: &site,
+            unit: None,
+        }));
+        command.write(&configuration, &outside, &source, &result, &file)
     };
-    let workers = std::thread::available_parallelism().map_or(1, usize::from);
-    let (reports, incoming) = mpsc::channel();
-    let mut worst = Exit::Done;
-    let mut said = HashSet::new();
-    let result = std::thread::scope(|scope| {
-        for _ in 0..workers.min(nodes.len()) {
-            let reports = reports.clone();
-            let shared = &shared;
-            scope.spawn(move || on_stack(shared.options.depth, || shared.work(&reports)));
-        }
-        drop(reports);
-        let mut early = BTreeMap::new();
-        let mut expected = 0;
-        let mut stop = None;
-        for (done, report) in incoming.into_iter().enumerate() {
-            let name = &nodes[report.number];
-            console.progress(&format!("{} of {}: {name}", done + 1, nodes.len()));
-            early.insert(report.number, report);
-            while let Some(report) = early.remove(&expected) {
-                expected += 1;
-                for words in report.words {
-                    if said.insert(words.clone()) {
-                        console.words(&words);
-                    }
-                }
-                match report.outcome {
-                    Ok(exit) => worst = worst.max(exit),
-                    Err(trouble) => {
-                        // Nobody needs to take another node.
-                        shared.next.store(nodes.len(), Ordering::Relaxed);
-                        stop = stop.or(Some(trouble));
-                    }
-                }
-            }
-        }
-        stop.map_or(Ok(()), Err)
-    });
-    console.end_progress();
-    result.map(|()| worst)
+    let catalogs = Catalogs::new(&command.source, console, &outside, &site);
+    catalogs.each(
+        console,
+        &nodes,
+        &mut HashSet::new(),
+        &write,
+        &mut |_, ()| {},
+    )
 }
 
 /// The names of the nodes: the lines of a file, or all that have facts or are named in the manifests.
@@ -129,79 +94,138 @@ pub fn names(
     Ok(names.into_iter().collect())
 }
 
-/// What all workers know.
-struct Shared<'s> {
-    command: &'s Compile,
+/// The catalogs of a site, by the names of nodes.
+pub struct Catalogs<'s> {
     outside: &'s Outside,
     site: &'s Site<'s>,
     options: Options,
+    facts: Option<&'s str>,
     wording: Wording,
-    directory: std::path::PathBuf,
-    out: &'s str,
-    nodes: &'s [String],
-    /// The next node that nobody has taken.
-    next: AtomicUsize,
+    directory: PathBuf,
 }
 
-impl Shared<'_> {
-    fn work(&self, reports: &mpsc::Sender<Report>) {
-        loop {
-            let number = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(name) = self.nodes.get(number) else {
-                return;
-            };
-            if reports.send(self.report(number, name)).is_err() {
-                return;
+/// What came of a node.
+pub struct Outcome<T> {
+    /// What was made of its catalog; if there is none, whose fault that is.
+    pub made: Result<T, Exit>,
+    /// What is said about it.
+    pub words: Vec<String>,
+}
+
+impl<'s> Catalogs<'s> {
+    /// The catalogs of a site.
+    pub fn new(
+        source: &'s SourceOptions,
+        console: &Console<'_>,
+        outside: &'s Outside,
+        site: &'s Site<'s>,
+    ) -> Self {
+        Self {
+            outside,
+            site,
+            options: source.puppet.options(source.limits().depth),
+            facts: source.puppet.facts_dir.as_deref(),
+            wording: console.wording(),
+            directory: console.path(""),
+        }
+    }
+
+    /// Makes something of the catalog of every node, on all cores, and takes it in the order of the nodes. What is
+    /// said about them is kept in `said`, and not said again.
+    pub fn each<T: Send>(
+        &self,
+        console: &mut Console<'_>,
+        nodes: &[String],
+        said: &mut HashSet<String>,
+        make: &(dyn Fn(&str, Compiled<'_>) -> Result<T, Stop> + Sync),
+        take: &mut dyn FnMut(&str, T),
+    ) -> Result<Exit, Stop> {
+        let workers = std::thread::available_parallelism().map_or(1, usize::from);
+        let (reports, incoming) = mpsc::channel();
+        // The next node that nobody has taken.
+        let next = AtomicUsize::new(0);
+        let work = |reports: &mpsc::Sender<_>| {
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(name) = nodes.get(number) else {
+                    return;
+                };
+                let Outcome { made, words } = self.of(name, |compiled| make(name, compiled));
+                if reports.send((number, words, made)).is_err() {
+                    return;
+                }
             }
-        }
+        };
+        let mut worst = Exit::Done;
+        let mut stop = None;
+        std::thread::scope(|scope| {
+            for _ in 0..workers.min(nodes.len()) {
+                let reports = reports.clone();
+                scope.spawn(|| {
+                    let reports = reports;
+                    on_stack(self.options.depth, || work(&reports))
+                });
+            }
+            drop(reports);
+            let mut early = BTreeMap::new();
+            let mut expected = 0;
+            for (done, (number, words, made)) in incoming.into_iter().enumerate() {
+                let name = &nodes[number];
+                console.progress(&format!("{} of {}: {name}", done + 1, nodes.len()));
+                early.insert(number, (words, made));
+                while let Some((words, made)) = early.remove(&expected) {
+                    for words in words {
+                        if said.insert(words.clone()) {
+                            console.words(&words);
+                        }
+                    }
+                    match made {
+                        Ok(Ok(made)) => take(&nodes[expected], made),
+                        Err(exit) => worst = worst.max(exit),
+                        Ok(Err(trouble)) => {
+                            // Nobody needs to take another node.
+                            next.store(nodes.len(), Ordering::Relaxed);
+                            stop = stop.take().or(Some(trouble));
+                        }
+                    }
+                    expected += 1;
+                }
+            }
+        });
+        console.end_progress();
+        stop.map_or(Ok(worst), Err)
     }
 
-    fn report(&self, number: usize, name: &str) -> Report {
-        let mut words = Vec::new();
-        let outcome = self.one(name, &mut words);
-        Report {
-            number,
-            words,
-            outcome,
-        }
-    }
-
-    fn one(&self, name: &str, words: &mut Vec<String>) -> Result<Exit, Stop> {
+    /// The catalog of one node.
+    pub fn of<T>(&self, name: &str, make: impl FnOnce(Compiled<'_>) -> T) -> Outcome<T> {
         let facts = match self.facts(name) {
             Ok(facts) => facts,
             Err(trouble) => {
-                words.push(self.wording.word(&self.site.unit().sources, &trouble));
-                return Ok(self.outside.blame());
+                let words = self.wording.word(&self.site.unit().sources, &trouble);
+                return Outcome {
+                    made: Err(self.outside.blame()),
+                    words: vec![words],
+                };
             }
         };
         let node = Node::new(name, facts);
         let compiled = compile_here(self.site, &node, &self.options);
+        let mut words = Vec::new();
         if !compiled.diagnostics.is_empty() {
             let unit = self.site.unit();
             let word = |diagnostic| self.wording.word(&unit.sources, diagnostic);
             words.extend(compiled.diagnostics.iter().map(word));
         }
-        if !compiled.is_good() {
-            return Ok(self.outside.blame());
-        }
-        let extension = self.command.extension(Language::Puppet);
-        let file = join(self.out, &format!("{name}.{extension}"));
-        let source = self.directory.join(&self.command.input);
-        let result = self.directory.join(&file);
-        let configuration = Configuration::Puppet(Box::new(Catalog {
-            compiled,
-            site: self.site,
-            unit: None,
-        }));
-        let written = self
-            .command
-            .write(&configuration, self.outside, &source, &result, &file);
-        written.map(|()| Exit::Done)
+        let made = match compiled.is_good() {
+            true => Ok(make(compiled)),
+            false => Err(self.outside.blame()),
+        };
+        Outcome { made, words }
     }
 
     /// The facts of a node: a file of its name in the folder of facts.
     fn facts(&self, name: &str) -> Result<hence_puppet::value::Hash, Box<Diagnostic>> {
-        let Some(directory) = &self.command.source.puppet.facts_dir else {
+        let Some(directory) = self.facts else {
             return Ok(Default::default());
         };
         let file = join(directory, &format!("{name}.json"));

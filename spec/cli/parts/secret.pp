@@ -1,0 +1,5 @@
+$password = 'hunter2'
+user { 'alice':
+  password => Sensitive($password),
+  comment  => 'Alice',
+}
