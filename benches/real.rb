@@ -3,7 +3,8 @@
 #
 # usage: ruby real.rb MANIFEST [--modules DIR] [--facts DIR] NODE…
 #
-# The environment is kept from node to node, as a server keeps it: every file is read and parsed once.
+# Each node gets an environment of its own, as it does by default (`environment_timeout = 0`): nothing that was written
+# is read in an old version. Ruby, the compiler and all that it loads stay as they are.
 require 'json'
 require 'optparse'
 require 'tmpdir'
@@ -25,17 +26,21 @@ Puppet[:strict_variables] = false
 Puppet::Util::Log.level = :err
 Puppet::Util::Log.newdestination(:console)
 
-def catalog(name, own, environment)
+def compiled(name, own, environment)
   host = name.split('.').first
   told = { 'hostname' => host, 'fqdn' => name, 'clientcert' => name,
            'networking' => { 'hostname' => host, 'fqdn' => name } }
   node = Puppet::Node.new(name, facts: Puppet::Node::Facts.new(name, told.merge(own)), environment: environment)
   node.merge(node.facts.values)
   trusted = Puppet::Context::TrustedInformation.new('remote', name, {})
-  whole = Puppet.override(trusted_information: trusted) do
-    node.trusted_data = trusted.to_h
-    Puppet::Parser::Compiler.compile(node).filter(&:virtual?).to_data_hash
-  end
+  node.trusted_data = trusted.to_h
+  context = { current_environment: environment, loaders: Puppet::Pops::Loaders.new(environment),
+              environments: Puppet::Environments::Static.new(environment),
+              trusted_information: trusted, rich_data: false }
+  Puppet.override(context) { Puppet::Parser::Compiler.compile(node).filter(&:virtual?).to_data_hash }
+end
+
+def shown(whole)
   resources = whole['resources'].map do |resource|
     { 'type' => resource['type'], 'title' => resource['title'], 'parameters' => resource['parameters'] || {} }
   end
@@ -43,12 +48,8 @@ def catalog(name, own, environment)
     'classes' => whole['classes'] }
 end
 
-environment = Puppet::Node::Environment.create(:production, [modules].compact, File.expand_path(manifest))
-context = { current_environment: environment, loaders: Puppet::Pops::Loaders.new(environment),
-            environments: Puppet::Environments::Static.new(environment), rich_data: false }
-Puppet.override(context) do
-  nodes.each do |name|
-    own = facts ? JSON.parse(File.read(File.join(facts, "#{name}.json"))) : {}
-    puts JSON.generate(catalog(name, own, environment))
-  end
+nodes.each do |name|
+  own = facts ? JSON.parse(File.read(File.join(facts, "#{name}.json"))) : {}
+  environment = Puppet::Node::Environment.create(:production, [modules].compact, File.expand_path(manifest))
+  puts JSON.generate(shown(compiled(name, own, environment)))
 end

@@ -1,4 +1,5 @@
-//! Very many nodes over one site of Puppet: sixty classes in modules, and about three hundred resources a node.
+//! Very many nodes over one site of Puppet: sixty classes in modules, each with a template and a resource of a defined
+//! type, and about three hundred resources a node.
 //!
 //! One command compiles the catalogs of all nodes. It is compared with what the real compiler needs for three of
 //! them, when it has compiled one before and is warm.
@@ -78,7 +79,6 @@ class NAME(
   Boolean $enabled = true,
   Optional[String] $comment = undef,
 ) {
-  $root = "/srv/NAME"
   case $facts['role'] {
     'web': { $mode = '0644' }
     'database': { $mode = '0600' }
@@ -92,25 +92,40 @@ class NAME(
   package { 'NAME':
     ensure => $version,
   }
-  file { $root:
-    ensure => directory,
-    mode   => '0755',
-  }
-  file { "${root}/NAME.conf":
+  file { '/etc/NAME.conf':
     ensure  => file,
     mode    => $mode,
-    content => "# ${comment}\nhost = ${facts['fqdn']}\nrack = ${facts['rack']}\nthreads = ${threads}\n",
+    content => epp('NAME/conf.epp', { 'threads' => $threads, 'comment' => $comment }),
     require => Package['NAME'],
   }
-  file { "${root}/release":
-    ensure  => file,
-    mode    => '0444',
-    content => "${version}\n",
+  limits::files { 'NAME':
+    most => $threads * 1024,
   }
   service { 'NAME':
     ensure    => running,
     enable    => $enabled,
-    subscribe => File["${root}/NAME.conf"],
+    subscribe => File['/etc/NAME.conf'],
+  }
+}
+"##;
+
+const TEMPLATE: &str = r##"<%- | Integer $threads, Optional[String] $comment | -%>
+# <%= $comment %>
+host = <%= $facts['fqdn'] %>
+<% if $facts['role'] == 'web' { -%>
+rack = <%= $facts['rack'] %>
+<% } -%>
+threads = <%= $threads %>
+"##;
+
+const DEFINED_TYPE: &str = r##"# How many files a service may open.
+define limits::files(
+  Integer[1] $most,
+  Enum['soft', 'hard'] $kind = 'soft',
+) {
+  file { "/etc/security/limits.d/${title}.conf":
+    ensure  => file,
+    content => "${title} ${kind} nofile ${most}\n",
   }
 }
 "##;
@@ -145,10 +160,16 @@ impl Written {
             fs::create_dir_all(inner)?;
         }
         fs::write(directory.join("site.pp"), site.manifest())?;
+        let write = |path: String, text: &str| {
+            let file = directory.join(MODULES).join(path);
+            fs::create_dir_all(file.parent().expect("it lies in a module"))?;
+            fs::write(file, text)
+        };
+        write("limits/manifests/files.pp".into(), DEFINED_TYPE)?;
         for number in 0..site.classes {
-            let manifests = directory.join(format!("{MODULES}/{}/manifests", class_name(number)));
-            fs::create_dir_all(&manifests)?;
-            fs::write(manifests.join("init.pp"), site.class(number))?;
+            let module = class_name(number);
+            write(format!("{module}/manifests/init.pp"), &site.class(number))?;
+            write(format!("{module}/templates/conf.epp"), TEMPLATE)?;
         }
         for number in 0..site.nodes {
             let file = directory.join(format!("{FACTS}/{}.json", node_name(number)));
@@ -224,9 +245,12 @@ mod tests {
 
     #[test]
     fn a_node_has_about_three_hundred_resources() {
-        let kinds = ["package {", "file {", "service {"];
-        let each: usize = kinds.iter().map(|kind| CLASS.matches(kind).count()).sum();
-        assert_eq!(each * SITE.classes, 300);
+        let kinds = ["package {", "file {", "limits::files {", "service {"];
+        let each = |text: &str| {
+            let counts = kinds.iter().map(|kind| text.matches(kind).count());
+            counts.sum::<usize>()
+        };
+        assert_eq!((each(CLASS) + each(DEFINED_TYPE)) * SITE.classes, 300);
     }
 
     #[test]

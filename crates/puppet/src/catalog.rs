@@ -47,14 +47,19 @@ impl<'t> Compiled<'t> {
         sink.event(Event::ListEnd);
         sink.event(Event::Key("edges"));
         sink.event(Event::ListStart);
-        let mut text = String::new();
+        let (mut around, mut inside) = (String::new(), String::new());
+        let mut last = None;
         for (container, contained) in self.edges() {
-            sink.event(Event::ListStart);
-            for id in [container, contained] {
-                text.clear();
-                self.evaluator.write_reference(id, &mut text);
-                sink.event(Event::Text(&text));
+            // Most follow others of the same container.
+            if last.replace(container) != Some(container) {
+                around.clear();
+                self.evaluator.write_reference(container, &mut around);
             }
+            inside.clear();
+            self.evaluator.write_reference(contained, &mut inside);
+            sink.event(Event::ListStart);
+            sink.event(Event::Text(&around));
+            sink.event(Event::Text(&inside));
             sink.event(Event::ListEnd);
         }
         sink.event(Event::ListEnd);
@@ -190,9 +195,14 @@ impl<'t> Compiled<'t> {
     }
 }
 
+/// Whether a resource is a class whose name references write with a capital.
+pub(crate) fn is_named_class(resource: &Resource<'_>) -> bool {
+    resource.is_class() && resource.title != "main"
+}
+
 /// The title as references write it.
 pub fn shown_title(resource: &Resource<'_>) -> EcoString {
-    match resource.is_class() && resource.title != "main" {
+    match is_named_class(resource) {
         true => capitalised(&resource.title),
         false => resource.title.clone(),
     }

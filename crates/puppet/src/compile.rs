@@ -114,6 +114,7 @@ pub fn refused<'t>(
 pub fn compile_here<'t>(site: &'t Site<'t>, node: &'t Node, options: &'t Options) -> Compiled<'t> {
     let mut evaluator = Evaluator::new(site, node, options);
     let result = evaluator.catalog();
+    site.took(evaluator.room());
     let mut diagnostics = std::mem::take(&mut evaluator.warnings);
     if let Err(stop) = result {
         diagnostics.push(match *stop {

@@ -141,11 +141,12 @@ fn groups(graph: &Graph<Edge>) -> Vec<Vec<u32>> {
     let mut stack = Vec::new();
     let mut count = 0;
     let mut groups = Vec::new();
+    let mut pending = Vec::new();
     for root in 0..graph.points() as u32 {
         if order[root as usize] != UNSEEN {
             continue;
         }
-        let mut pending = vec![(root, 0)];
+        pending.push((root, 0));
         while let Some((number, next)) = pending.pop() {
             work::step();
             let point = number as usize;
@@ -166,18 +167,17 @@ fn groups(graph: &Graph<Edge>) -> Vec<Vec<u32>> {
                 continue;
             }
             if low[point] == order[point] {
-                let mut group = Vec::new();
-                while let Some(member) = stack.pop() {
-                    open[member as usize] = false;
-                    group.push(member);
-                    if member == number {
-                        break;
-                    }
+                let first = stack.iter().rposition(|member| *member == number);
+                let first = first.expect("it was put there when it was first seen");
+                for member in &stack[first..] {
+                    open[*member as usize] = false;
                 }
-                if group.len() > 1 {
+                if stack.len() - first > 1 {
+                    let mut group = stack[first..].to_vec();
                     group.sort_unstable();
                     groups.push(group);
                 }
+                stack.truncate(first);
             }
             if let Some((around, _)) = pending.last() {
                 low[*around as usize] = low[*around as usize].min(low[point]);

@@ -1,5 +1,7 @@
 //! Resources on their way into the catalog, with all that was ever said about their attributes.
 
+use std::borrow::Cow;
+
 use ecow::EcoString;
 use hence_model::source::Span;
 use hence_model::work;
@@ -154,6 +156,14 @@ impl<'t> Resource<'t> {
         self.rare.get_or_insert_default()
     }
 
+    /// Sets the first attributes, each another one.
+    pub fn begin(&mut self, attributes: Vec<Attribute>) {
+        for attribute in attributes.iter().filter(|one| one.name == "tag") {
+            self.rare_mut().tags.add_value(&attribute.value.datum);
+        }
+        self.attributes = attributes;
+    }
+
     /// Sets an attribute. One that was set keeps its position, and what was said is not forgotten.
     pub fn set(&mut self, attribute: Attribute) {
         if attribute.name == "tag" {
@@ -258,16 +268,30 @@ pub fn is_tag(text: &str) -> bool {
 
 /// A name of a type as references write it: `apache::vhost` is `Apache::Vhost`.
 pub fn capitalised(name: &str) -> EcoString {
-    let mut text = EcoString::new();
+    let mut text = String::with_capacity(name.len());
+    write_capitalised(name, &mut text);
+    text.into()
+}
+
+/// Writes the name of a type as references do, behind a text.
+pub fn write_capitalised(name: &str, text: &mut String) {
     for (at, part) in name.split("::").enumerate() {
         if at > 0 {
             text.push_str("::");
         }
         let mut characters = part.chars();
         text.extend(characters.next().into_iter().flat_map(char::to_uppercase));
-        text.push_str(&characters.as_str().to_lowercase());
+        text.push_str(&lowered(characters.as_str()));
     }
-    text
+}
+
+/// A name in lower case; most are.
+pub(crate) fn lowered(name: &str) -> Cow<'_, str> {
+    let is_lower = |byte: u8| byte.is_ascii() && !byte.is_ascii_uppercase();
+    match name.bytes().all(is_lower) {
+        true => Cow::Borrowed(name),
+        false => Cow::Owned(name.to_lowercase()),
+    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use hence_model::diagnostic::Diagnostic;
 use hence_model::source::{FileId, Files, ReadError, Span};
 use hence_model::unit::{Limits, Unit};
 
+use crate::evaluate::Room;
 use crate::lookup::{Configuration, Data, Layer};
 use crate::parser;
 use crate::resource_types::{self, ResourceType};
@@ -48,6 +49,9 @@ pub struct Site<'w> {
     configurations: FrozenMap<String, Box<Option<Configuration>>>,
     texts: FrozenMap<String, Box<Option<Span>>>,
     directories: FrozenMap<String, Box<Option<String>>>,
+    lists: FrozenMap<String, Box<Vec<String>>>,
+    /// How much the last catalog took.
+    room: Mutex<Room>,
 }
 
 /// A file that was read and parsed.
@@ -73,6 +77,8 @@ impl<'w> Site<'w> {
             configurations: FrozenMap::new(),
             texts: FrozenMap::new(),
             directories: FrozenMap::new(),
+            lists: FrozenMap::new(),
+            room: Mutex::new(Room::default()),
         }
     }
 
@@ -128,7 +134,7 @@ impl<'w> Site<'w> {
             rest => rest.replace("::", "/"),
         };
         let found = self.modules(module).find_map(|directory| {
-            let path = format!("{directory}/{folder}/{file}.pp");
+            let path = [&directory, "/", folder, "/", &file, ".pp"].concat();
             self.find(&path, Some(module.into()), Parse::Manifest)
         });
         let own = || {
@@ -143,7 +149,7 @@ impl<'w> Site<'w> {
     /// The directories where a module may be.
     pub fn modules<'a>(&'a self, module: &'a str) -> impl Iterator<Item = String> + 'a {
         let roots = self.layout.modulepath.iter();
-        roots.map(move |root| format!("{}/{module}", root.trim_end_matches('/')))
+        roots.map(move |root| [root.trim_end_matches('/'), "/", module].concat())
     }
 
     /// Where a module is: the first directory of its name that has anything in it.
@@ -151,10 +157,31 @@ impl<'w> Site<'w> {
         let known = self.directories.get(module).unwrap_or_else(|| {
             let found = self
                 .modules(module)
-                .find(|directory| !self.world.list(directory).is_empty());
+                .find(|directory| !self.list(directory).is_empty());
             self.directories.insert(module.to_owned(), Box::new(found))
         });
         known.as_deref()
+    }
+
+    /// The names in a directory of a module.
+    pub(crate) fn list(&self, directory: &str) -> &[String] {
+        match self.lists.get(directory) {
+            Some(known) => known,
+            None => {
+                let names = self.world.list(directory);
+                self.lists.insert(directory.to_owned(), Box::new(names))
+            }
+        }
+    }
+
+    /// How much room a catalog will take, by the last one.
+    pub(crate) fn room(&self) -> Room {
+        *self.room.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of how much room a catalog took.
+    pub(crate) fn took(&self, room: Room) {
+        *self.room.lock().unwrap_or_else(PoisonError::into_inner) = room;
     }
 
     /// A template, parsed.

@@ -3,12 +3,13 @@
 //! A file is parsed once and shared by all nodes that are compiled. Definitions stand beside the code that
 //! contains them: they are known before anything is evaluated, wherever in the file they are written.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use ecow::EcoString;
 use hence_model::source::{FileId, Span};
 
 use crate::pattern::Pattern;
+use crate::types::Type;
 
 /// A manifest, or a template.
 #[derive(Debug)]
@@ -105,6 +106,8 @@ pub struct Parameter {
     pub span: Span,
     /// The type that its value must have.
     pub kind: Option<Expression>,
+    /// That type, once it was made, if it is the same for all nodes.
+    pub constant: OnceLock<Arc<Type>>,
     /// What its value is if none is given.
     pub default: Option<Expression>,
     /// Whether it takes all further arguments: `*$rest`.

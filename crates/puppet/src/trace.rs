@@ -331,23 +331,51 @@ pub struct Trace<'t> {
     missed: FxHashMap<u32, Operands>,
 }
 
+/// How much room a trace takes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Room {
+    nodes: usize,
+    operands: usize,
+    definitions: usize,
+    controls: usize,
+    passed: usize,
+}
+
 impl Default for Trace<'_> {
     fn default() -> Self {
-        let around = ControlId::NONE;
-        let cause = Cause::Always;
-        Self {
-            nodes: Vec::new(),
-            operands: Vec::new(),
-            definitions: Vec::new(),
-            controls: vec![Control { around, cause }],
-            passed: Vec::new(),
-            decided: Vec::new(),
-            missed: FxHashMap::default(),
-        }
+        Self::with_room(Room::default())
     }
 }
 
 impl<'t> Trace<'t> {
+    /// A trace in which nothing is recorded yet.
+    pub(crate) fn with_room(room: Room) -> Self {
+        let around = ControlId::NONE;
+        let cause = Cause::Always;
+        let mut controls = Vec::with_capacity(room.controls);
+        controls.push(Control { around, cause });
+        Self {
+            nodes: Vec::with_capacity(room.nodes),
+            operands: Vec::with_capacity(room.operands),
+            definitions: Vec::with_capacity(room.definitions),
+            controls,
+            passed: Vec::with_capacity(room.passed),
+            decided: Vec::new(),
+            missed: FxHashMap::default(),
+        }
+    }
+
+    /// How much room it takes.
+    pub(crate) fn room(&self) -> Room {
+        Room {
+            nodes: self.nodes.len(),
+            operands: self.operands.len(),
+            definitions: self.definitions.len(),
+            controls: self.controls.len(),
+            passed: self.passed.len(),
+        }
+    }
+
     /// Unpacks an origin.
     pub fn source(&self, origin: Origin) -> Source<'_, 't> {
         match origin.0 & NODE {

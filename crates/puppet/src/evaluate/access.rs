@@ -5,8 +5,8 @@ use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::source::Span;
 
 use super::operators::Number;
-use super::{Evaluator, Outcome, fail, failed};
-use crate::syntax::Expression;
+use super::{Evaluator, Outcome, fail, failed, unwrapped};
+use crate::syntax::{Expression, Kind};
 use crate::trace::Node;
 use crate::types::{self, Accessed, Type};
 use crate::value::{Array, Datum, Hash, Value};
@@ -27,23 +27,36 @@ impl<'t> Evaluator<'t> {
         keys: &'t [Expression],
     ) -> Outcome {
         let container = self.nested(of)?;
-        let keys = self.unfolded(Vec::new(), keys)?;
+        match keys {
+            // Almost all have one key, which needs no list.
+            [key] if !matches!(unwrapped(key).kind, Kind::Splat(_)) => {
+                let key = self.nested(key)?;
+                self.accessed(at, &container, std::slice::from_ref(&key))
+            }
+            _ => {
+                let keys = self.unfolded(Vec::new(), keys)?;
+                self.accessed(at, &container, &keys)
+            }
+        }
+    }
+
+    fn accessed(&mut self, at: &'t Expression, container: &Value, keys: &[Value]) -> Outcome {
         let datum = match &container.datum {
-            Datum::Hash(hash) => return self.of_hash(at, hash, &container, &keys),
-            Datum::Array(array) => return self.of_array(at, array, &container, &keys),
-            Datum::Text(text) => Datum::Text(self.of_text(at, text, &keys)?),
-            Datum::Type(kind) => return self.of_type(at, kind, &container, &keys),
+            Datum::Hash(hash) => return self.of_hash(at, hash, container, keys),
+            Datum::Array(array) => return self.of_array(at, array, container, keys),
+            Datum::Text(text) => Datum::Text(self.of_text(at, text, keys)?),
+            Datum::Type(kind) => return self.of_type(at, kind, container, keys),
             other => {
                 let kind = Type::of(other).generalise();
                 let message = format!("{kind} has no elements");
                 let mut trouble = Diagnostic::error(ACCESS, message).at(at.span);
-                if let Some((span, words)) = self.undefined(&container) {
+                if let Some((span, words)) = self.undefined(container) {
                     trouble = trouble.label(span, words);
                 }
                 return Err(failed(trouble));
             }
         };
-        let operands: Vec<Value> = std::iter::once(container.clone()).chain(keys).collect();
+        let operands = std::iter::once(container).chain(keys).cloned();
         let origin = self.trace.operation(at, operands);
         Ok(Value { datum, origin })
     }

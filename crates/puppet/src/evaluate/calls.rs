@@ -1,5 +1,6 @@
 //! Calls: functions of the language, functions written in it, and lambdas.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use ecow::EcoString;
@@ -324,10 +325,28 @@ impl<'t> Evaluator<'t> {
             );
             return fail(NOT_A_TYPE, message, at.span);
         };
-        if is_constant(at) {
+        if is_constant(at, &|_| true) {
             self.declared_types.insert(key, kind.clone());
         }
         Ok(kind)
+    }
+
+    /// The type of a parameter. One without aliases is made once for all nodes.
+    pub(crate) fn parameter_type(
+        &mut self,
+        parameter: &'t Parameter,
+    ) -> Outcome<Option<Cow<'t, Arc<Type>>>> {
+        let Some(at) = &parameter.kind else {
+            return Ok(None);
+        };
+        if let Some(kind) = parameter.constant.get() {
+            return Ok(Some(Cow::Borrowed(kind)));
+        }
+        let kind = self.declared_type(at)?;
+        if is_constant(at, &|name| types::named(name).is_some()) {
+            return Ok(Some(Cow::Borrowed(parameter.constant.get_or_init(|| kind))));
+        }
+        Ok(Some(Cow::Owned(kind)))
     }
 
     /// Whether a value has a type; the trouble is told as one with `subject`.
@@ -370,11 +389,12 @@ impl<'t> Evaluator<'t> {
     }
 }
 
-/// Whether a type comes out the same wherever it is evaluated.
-fn is_constant(at: &Expression) -> bool {
+/// Whether a type comes out the same wherever it is evaluated, if its names do.
+fn is_constant(at: &Expression, named: &dyn Fn(&str) -> bool) -> bool {
+    let is_constant = |inner: &Expression| is_constant(inner, named);
     match &at.kind {
-        Kind::Reference(_)
-        | Kind::Integer(_)
+        Kind::Reference(name) => named(name),
+        Kind::Integer(_)
         | Kind::Float(_)
         | Kind::Text(_)
         | Kind::Name(_)

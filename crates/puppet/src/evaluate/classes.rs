@@ -8,7 +8,9 @@ use hence_model::source::Span;
 use rustc_hash::FxHashMap;
 
 use super::{Evaluator, Outcome, Stop, fail, failed};
-use crate::resource::{Attribute, Resource, ResourceKind, Said, capitalised};
+use crate::resource::{
+    Attribute, Resource, ResourceKind, Said, capitalised, lowered, write_capitalised,
+};
 use crate::resource_types;
 use crate::scope::{Frame, Scope, ScopeId, ScopeKind, Variables};
 use crate::site::Loaded;
@@ -106,18 +108,18 @@ impl<'t> Evaluator<'t> {
 
     /// A class or a defined type; it may stand in a file of its own, or in that of a name around it.
     fn find_definition(&mut self, name: &str) -> Outcome<Option<Known<'t>>> {
-        let name = name.strip_prefix("::").unwrap_or(name).to_lowercase();
-        if let Some(known) = self.known.get(name.as_str()) {
+        let name = &*lowered(name.strip_prefix("::").unwrap_or(name));
+        if let Some(known) = self.known.get(name) {
             return Ok(Some(known.clone()));
         }
-        if self.unknown.contains(name.as_str()) {
+        if self.unknown.contains(name) {
             return Ok(None);
         }
-        let mut file = name.as_str();
+        let mut file = name;
         while !file.is_empty() {
             if let Some(loaded) = self.site.autoload(file, "manifests") {
                 self.learn(loaded)?;
-                if let Some(known) = self.known.get(name.as_str()) {
+                if let Some(known) = self.known.get(name) {
                     return Ok(Some(known.clone()));
                 }
             }
@@ -323,7 +325,7 @@ impl<'t> Evaluator<'t> {
                 self.ensure_class(&parent, Origin::NOWHERE, *parent_span)?;
             }
         }
-        self.add_resource(resource)
+        self.add_resource(resource, &EcoString::inline("class"))
     }
 
     /// The real compiler overflows its stack when a class inherits itself; we say so.
@@ -453,9 +455,9 @@ impl<'t> Evaluator<'t> {
     }
 
     fn body(&mut self, definition: &'t Definition) -> Outcome<()> {
-        let result = self.block(&definition.body);
+        let result = self.run(&definition.body);
         match result {
-            Ok(_) => Ok(()),
+            Ok(()) => Ok(()),
             // `return()` ends the body of a class.
             Err(stop) => match *stop {
                 Stop::Return(..) | Stop::Next(..) => {
@@ -642,14 +644,13 @@ impl<'t> Evaluator<'t> {
                 troubles.push(trouble);
                 continue;
             };
-            let Some(kind) = &parameter.kind else {
+            let Some(kind) = self.parameter_type(parameter)? else {
                 continue;
             };
-            let kind = self.declared_type(kind)?;
-            let value = self.trace.definition(*defined).value.clone();
-            if kind.instance(&value.datum) {
+            if kind.instance(&self.trace.definition(*defined).value.datum) {
                 continue;
             }
+            let value = self.trace.definition(*defined).value.clone();
             let attribute = self.resources[id.index()].attribute(name);
             let span = attribute.map_or(parameter.span, |attribute| attribute.span);
             let subject = format!("{}: parameter '{name}'", self.shown_reference(id));
@@ -703,7 +704,10 @@ impl<'t> Evaluator<'t> {
         let resource = &self.resources[id.index()];
         text.push_str(&resource.type_name);
         text.push('[');
-        text.push_str(&crate::catalog::shown_title(resource));
+        match crate::catalog::is_named_class(resource) {
+            true => write_capitalised(&resource.title, text),
+            false => text.push_str(&resource.title),
+        }
         text.push(']');
     }
 

@@ -283,7 +283,8 @@ impl<'t> Evaluator<'t> {
             CollectorKind::Query {
                 type_name, query, ..
             } => {
-                let candidates = self.by_type.get(type_name).map_or(&[][..], Vec::as_slice);
+                let known = self.table.get(&self.folded(type_name));
+                let candidates = known.map_or(&[][..], |known| known.all.as_slice());
                 let fits = |id: &&ResourceId| {
                     query
                         .as_ref()

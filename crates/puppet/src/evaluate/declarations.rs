@@ -5,7 +5,7 @@ use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::source::Span;
 
 use super::{Evaluator, Outcome, Stop, fail, failed};
-use crate::resource::{Attribute, Resource, ResourceKind, Said, capitalised, is_tag};
+use crate::resource::{Attribute, Resource, ResourceKind, Said, capitalised, is_tag, lowered};
 use crate::resource_types;
 use crate::scope::ScopeId;
 use crate::syntax::{self, Amendment, AttributeKind, Expression, Form, Kind};
@@ -56,12 +56,28 @@ pub(crate) struct Amended {
 pub(super) type Waiting = (EcoString, EcoString, Vec<Attribute>, Span);
 
 impl<'t> Evaluator<'t> {
-    /// `t { e: H }` (ResTitle, ResStep, ResDecl; Def for defined types, CDec… for classes).
+    /// `t { e: H }` (ResTitle, ResStep, ResDecl; Def for defined types, CDec… for classes). Its value are
+    /// references to what was declared.
     pub(super) fn resource(
         &mut self,
         at: &'t Expression,
         written: &'t syntax::Resource,
     ) -> Outcome {
+        let mut declared = Vec::new();
+        self.declarations(written, &mut |id| declared.push(id))?;
+        let origin = Origin::written(at.span.start);
+        let references = declared.into_iter();
+        let references: Array = references.map(|id| self.reference_to(id, origin)).collect();
+        Ok(Value::new(references, origin))
+    }
+
+    /// Declares all resources of an expression.
+    pub(super) fn declarations(
+        &mut self,
+        written: &'t syntax::Resource,
+        declared: &mut dyn FnMut(ResourceId),
+    ) -> Outcome<()> {
+        let form = written.form;
         let type_name = self.resource_type_named(&written.kind)?;
         let mut bodies = Vec::with_capacity(written.bodies.len());
         let mut defaults = Vec::new();
@@ -69,7 +85,15 @@ impl<'t> Evaluator<'t> {
         for body in &written.bodies {
             let title = self.nested(&body.title)?;
             let is_default = matches!(title.datum, Datum::Default);
-            let titles = self.titles(&title, &body.title)?;
+            // Almost all have one body and one title, which need no lists.
+            if written.bodies.len() == 1
+                && matches!(&title.datum, Datum::Text(text) if !text.is_empty())
+            {
+                let attributes = self.attributes(&body.attributes, Said::Declared)?;
+                declared(self.declare(&type_name, title, attributes, form, body.span)?);
+                return Ok(());
+            }
+            let titles = self.titles(title, &body.title)?;
             for title in &titles {
                 let Datum::Text(text) = &title.datum else {
                     continue;
@@ -89,21 +113,14 @@ impl<'t> Evaluator<'t> {
                 false => bodies.push((titles, attributes, body.span)),
             }
         }
-        let mut references = Vec::new();
         for (titles, attributes, span) in bodies {
             let attributes = with_defaults(&defaults, attributes);
             for title in titles {
-                let form = written.form;
                 let attributes = attributes.clone();
-                references.push(self.declare(&type_name, title, attributes, form, span)?);
+                declared(self.declare(&type_name, title, attributes, form, span)?);
             }
         }
-        let origin = Origin::written(at.span.start);
-        let references = references
-            .into_iter()
-            .map(|id| self.reference_to(id, origin));
-        let references: Array = references.collect();
-        Ok(Value::new(references, origin))
+        Ok(())
     }
 
     /// The reference to a resource, as a value.
@@ -120,11 +137,8 @@ impl<'t> Evaluator<'t> {
     /// The type that a declaration names: `file`, `File`, `Resource['file']`.
     fn resource_type_named(&mut self, at: &'t Expression) -> Outcome<EcoString> {
         if let Kind::Name(name) = &at.kind {
-            return Ok(name
-                .strip_prefix("::")
-                .unwrap_or(name)
-                .to_lowercase()
-                .into());
+            let name = name.strip_prefix("::").unwrap_or(name);
+            return Ok(lowered(name).into());
         }
         let value = self.nested(at)?;
         match &value.datum {
@@ -147,10 +161,10 @@ impl<'t> Evaluator<'t> {
     }
 
     /// The titles of a body, each with its own origin.
-    fn titles(&mut self, title: &Value, at: &'t Expression) -> Outcome<Vec<Value>> {
+    fn titles(&mut self, title: Value, at: &'t Expression) -> Outcome<Vec<Value>> {
         let span = at.span;
-        let mut titles = Vec::new();
-        flatten(title, &mut titles);
+        let mut titles = Vec::with_capacity(1);
+        flatten(&title, &mut titles);
         for title in &titles {
             let message = match &title.datum {
                 Datum::Text(text) if !text.is_empty() => continue,
@@ -292,7 +306,7 @@ impl<'t> Evaluator<'t> {
         &mut self,
         type_name: &EcoString,
         title: Value,
-        attributes: Vec<Attribute>,
+        mut attributes: Vec<Attribute>,
         form: Form,
         span: Span,
     ) -> Outcome<ResourceId> {
@@ -322,11 +336,11 @@ impl<'t> Evaluator<'t> {
                 }
             },
         };
-        // Parameters that are not given become attributes by their defaults.
-        let room = match kind {
-            ResourceKind::Defined(definition) => definition.parameters.len(),
-            _ => 0,
-        };
+        if let ResourceKind::Defined(definition) = kind {
+            // Parameters that are not given become attributes by their defaults.
+            let given = attributes.len();
+            attributes.reserve_exact(definition.parameters.len().saturating_sub(given));
+        }
         let mut resource = Resource {
             kind,
             type_name: self.capitalised(type_name),
@@ -338,18 +352,18 @@ impl<'t> Evaluator<'t> {
             shown: true,
             control: self.control,
             passed: self.trace.passed().len() as u32,
-            attributes: Vec::with_capacity(room.max(attributes.len())),
+            attributes: Vec::new(),
             form,
             is_virtual: form != Form::Regular,
             evaluated: false,
             rare: None,
         };
-        for attribute in attributes {
-            self.check_tag(&attribute)?;
-            resource.set(attribute);
+        for attribute in &attributes {
+            self.check_tag(attribute)?;
         }
+        resource.begin(attributes);
         self.apply_defaults(&mut resource);
-        let id = self.add_resource(resource)?;
+        let id = self.add_resource(resource, type_name)?;
         if self.options.in_place && !self.resources[id.index()].is_virtual {
             self.evaluate_resource(id)?;
         }
@@ -444,36 +458,33 @@ impl<'t> Evaluator<'t> {
     }
 
     /// Puts a resource into the catalog. There is at most one of a type and title (§3.3.2.1).
-    pub(crate) fn add_resource(&mut self, resource: Resource<'t>) -> Outcome<ResourceId> {
+    pub(crate) fn add_resource(
+        &mut self,
+        resource: Resource<'t>,
+        type_name: &EcoString,
+    ) -> Outcome<ResourceId> {
         let id = ResourceId::from_index(self.resources.len());
-        let folded = self.folded(&resource.type_name);
-        let title = resource.title.clone();
-        let known = self.table.get(&folded);
-        if let Some(first) = known.and_then(|known| known.get(&title)) {
-            return Err(self.duplicate(&resource, *first));
+        let known = self.table.entry(type_name.clone()).or_default();
+        let first = *known.named.entry(resource.title.clone()).or_insert(id);
+        if first != id {
+            return Err(self.duplicate(&resource, first));
         }
+        known.all.push(id);
         let scope = resource.scope;
         let span = resource.span;
+        let contained = !resource.is_class() && !resource.is_stage();
         if !resource.is_class()
             && let Some(stage) = resource.attribute("stage")
         {
             return fail(STAGE, "only classes can have a stage", stage.span);
         }
         let aliases = names_of(&resource);
-        let contained = !resource.is_class() && !resource.is_stage();
-        self.by_type
-            .entry(resource.type_name.clone())
-            .or_default()
-            .push(id);
-        let known = self.table.entry(folded).or_default();
-        known.insert(title, id);
-        let taken =
-            aliases
-                .into_iter()
-                .find_map(|alias| match *known.entry(alias.clone()).or_insert(id) {
-                    other if other != id => Some((other, alias)),
-                    _ => None,
-                });
+        let taken = aliases.into_iter().find_map(|alias| {
+            match *known.named.entry(alias.clone()).or_insert(id) {
+                other if other != id => Some((other, alias)),
+                _ => None,
+            }
+        });
         self.resources.push(resource);
         if let Some((other, alias)) = taken {
             return Err(self.duplicate_name(id, other, &alias, span));
@@ -487,8 +498,9 @@ impl<'t> Evaluator<'t> {
     /// Takes note of a resource that is always there.
     pub(crate) fn register(&mut self, type_name: &str, title: &str, id: ResourceId) {
         let known = self.table.entry(type_name.to_lowercase().into());
-        known.or_default().insert(title.into(), id);
-        self.by_type.entry(type_name.into()).or_default().push(id);
+        let known = known.or_default();
+        known.all.push(id);
+        known.named.insert(title.into(), id);
     }
 
     fn container(&self, scope: ScopeId) -> Option<ResourceId> {
@@ -548,11 +560,11 @@ impl<'t> Evaluator<'t> {
     /// A resource in the catalog.
     pub(crate) fn find_resource(&self, type_name: &str, title: &str) -> Option<ResourceId> {
         let type_name = type_name.strip_prefix("::").unwrap_or(type_name);
-        let known = self.table.get(type_name)?;
+        let known = &self.table.get(type_name)?.named;
         let found = match type_name {
             "class" => {
                 let name = title.strip_prefix("::").unwrap_or(title);
-                known.get(name.to_lowercase().as_str())
+                known.get(&*lowered(name))
             }
             _ => known.get(title),
         };

@@ -69,6 +69,24 @@ pub const MOST_ELEMENTS: usize = 10_000_000;
 /// Values nest at most so deep.
 pub const DEEPEST_VALUE: u32 = 1_000;
 
+/// How much room a catalog takes; those of other nodes of the site take about as much.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Room {
+    trace: trace::Room,
+    scopes: usize,
+    resources: usize,
+    edges: usize,
+}
+
+/// The resources of a type.
+#[derive(Debug, Default)]
+struct OfType {
+    /// In the order in which they were declared.
+    all: Vec<ResourceId>,
+    /// By their titles, and other names that they have.
+    named: FxHashMap<EcoString, ResourceId>,
+}
+
 /// Why evaluation does not simply go on.
 #[derive(Debug)]
 pub enum Stop {
@@ -106,8 +124,8 @@ pub struct Evaluator<'t> {
     leaving: FxHashMap<usize, Leaving>,
     /// All resources, in the order in which they were declared.
     pub resources: Vec<Resource<'t>>,
-    /// Resources by type, in lower case, and title.
-    table: FxHashMap<EcoString, FxHashMap<EcoString, ResourceId>>,
+    /// Resources by type, in lower case.
+    table: FxHashMap<EcoString, OfType>,
     /// Who contains whom.
     pub edges: Vec<(ResourceId, ResourceId)>,
     /// The classes and nodes that were evaluated, in order.
@@ -129,8 +147,6 @@ pub struct Evaluator<'t> {
     unknown: FxHashSet<EcoString>,
     /// Names of types as references write them.
     capitals: FxHashMap<EcoString, EcoString>,
-    /// Resources by type.
-    by_type: FxHashMap<EcoString, Vec<ResourceId>>,
     /// Whether any defaults were said.
     has_defaults: bool,
     /// Classes with a collector that overrides; they may override everything.
@@ -155,27 +171,30 @@ pub struct Evaluator<'t> {
     pub(crate) further: Vec<Diagnostic>,
     /// What the manifests wrote to the log.
     pub log: Vec<(&'static str, String, Span)>,
+    /// Room to put texts together.
+    text: String,
     steps: u64,
     depth: u32,
 }
 
 impl<'t> Evaluator<'t> {
     pub(crate) fn new(site: &'t Site<'t>, node: &'t Node, options: &'t Options) -> Self {
+        let room = site.room();
         Self {
             site,
             node,
             options,
-            trace: Trace::default(),
-            scopes: Vec::new(),
+            trace: Trace::with_room(room.trace),
+            scopes: Vec::with_capacity(room.scopes),
             frames: Vec::new(),
             base: 0,
             scope: ScopeId::TOP,
             control: ControlId::NONE,
             lasting: 0,
             leaving: FxHashMap::default(),
-            resources: Vec::new(),
+            resources: Vec::with_capacity(room.resources),
             table: FxHashMap::default(),
-            edges: Vec::new(),
+            edges: Vec::with_capacity(room.edges),
             classes: Vec::new(),
             class_scopes: FxHashMap::default(),
             known: FxHashMap::default(),
@@ -188,7 +207,6 @@ impl<'t> Evaluator<'t> {
             nodes: Vec::new(),
             unknown: FxHashSet::default(),
             capitals: FxHashMap::default(),
-            by_type: FxHashMap::default(),
             has_defaults: false,
             overriding: FxHashSet::default(),
             overrides: Vec::new(),
@@ -202,22 +220,50 @@ impl<'t> Evaluator<'t> {
             warnings: Vec::new(),
             further: Vec::new(),
             log: Vec::new(),
+            text: String::new(),
             steps: 0,
             depth: 0,
         }
     }
 
-    /// Evaluates statements; the value of the last is theirs.
-    pub(crate) fn block(&mut self, block: &'t Block) -> Outcome {
-        let mut last = None;
-        for statement in &block.statements {
-            last = Some(self.expression(statement)?);
+    /// How much room it took.
+    pub(crate) fn room(&self) -> Room {
+        Room {
+            trace: self.trace.room(),
+            scopes: self.scopes.len(),
+            resources: self.resources.len(),
+            edges: self.edges.len(),
         }
-        Ok(last.unwrap_or_else(|| self.written(Datum::Undef, block.span)))
     }
 
-    /// Evaluates an expression.
-    pub(crate) fn expression(&mut self, at: &'t Expression) -> Outcome {
+    /// Evaluates statements; the value of the last is theirs.
+    pub(crate) fn block(&mut self, block: &'t Block) -> Outcome {
+        let Some((last, before)) = block.statements.split_last() else {
+            return Ok(self.written(Datum::Undef, block.span));
+        };
+        before.iter().try_for_each(|one| self.statement(one))?;
+        self.expression(last)
+    }
+
+    /// Evaluates statements whose value nobody wants.
+    pub(crate) fn run(&mut self, block: &'t Block) -> Outcome<()> {
+        let mut statements = block.statements.iter();
+        statements.try_for_each(|one| self.statement(one))
+    }
+
+    /// Evaluates something for what it does.
+    fn statement(&mut self, at: &'t Expression) -> Outcome<()> {
+        match &at.kind {
+            Kind::Resource(resource) => {
+                self.step(at)?;
+                self.declarations(resource, &mut |_| {})
+            }
+            _ => self.expression(at).map(drop),
+        }
+    }
+
+    /// Counts the expressions that are evaluated; there is a limit.
+    fn step(&mut self, at: &'t Expression) -> Outcome<()> {
         self.steps += 1;
         work::step();
         let most = self.options.steps;
@@ -226,6 +272,12 @@ impl<'t> Evaluator<'t> {
             let trouble = Diagnostic::error(TOO_MANY_STEPS, message).at(at.span);
             return Err(failed(trouble.help("allow more with `--max-steps`")));
         }
+        Ok(())
+    }
+
+    /// Evaluates an expression.
+    pub(crate) fn expression(&mut self, at: &'t Expression) -> Outcome {
+        self.step(at)?;
         match &at.kind {
             Kind::Nothing | Kind::Undef => Ok(self.written(Datum::Undef, at.span)),
             Kind::Default => Ok(self.written(Datum::Default, at.span)),
@@ -357,7 +409,8 @@ impl<'t> Evaluator<'t> {
 
     /// `"… ${a} …"`
     fn interpolated(&mut self, at: &'t Expression, pieces: &'t [Expression]) -> Outcome {
-        let mut text = String::new();
+        let mut text = std::mem::take(&mut self.text);
+        text.clear();
         let mut operands = Vec::with_capacity(pieces.len());
         for piece in pieces {
             if let Kind::Text(piece) = &piece.kind {
@@ -376,7 +429,9 @@ impl<'t> Evaluator<'t> {
             operands.push(value);
         }
         let origin = self.trace.interpolation(at, operands);
-        Ok(Value::new(text, origin))
+        let value = Value::new(text.as_str(), origin);
+        self.text = text;
+        Ok(value)
     }
 
     /// `[a, *b]`: how many elements there are depends on what is taken apart.

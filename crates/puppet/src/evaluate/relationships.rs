@@ -224,22 +224,26 @@ impl<'t> Evaluator<'t> {
 
     /// The resource that a reference means; it must be in the catalog.
     pub(crate) fn referred(&self, value: &Value, span: Span) -> Outcome<ResourceId> {
-        let (type_name, title) = match &value.datum {
-            Datum::Type(kind) => match kind.as_ref() {
-                Type::Resource(Some(name), Some(title)) => (name.clone(), title.clone()),
-                Type::Class(Some(name)) => ("class".into(), name.clone()),
-                _ => return fail(RELATIONSHIP, "expected a resource", span),
-            },
+        match &value.datum {
+            Datum::Type(kind) => self.referred_by(kind, span),
+            _ => fail(RELATIONSHIP, "expected a resource", span),
+        }
+    }
+
+    fn referred_by(&self, kind: &Type, span: Span) -> Outcome<ResourceId> {
+        let (type_name, title) = match kind {
+            Type::Resource(Some(name), Some(title)) => (name.as_str(), title),
+            Type::Class(Some(name)) => ("class", name),
             _ => return fail(RELATIONSHIP, "expected a resource", span),
         };
-        match self.find_resource(&type_name, &title) {
+        match self.find_resource(type_name, title) {
             Some(id) => Ok(id),
             None => {
                 let shown = match type_name == "class" {
-                    true => capitalised(&title),
-                    false => title,
+                    true => capitalised(title),
+                    false => title.clone(),
                 };
-                let reference = format!("{}[{shown}]", capitalised(&type_name));
+                let reference = format!("{}[{shown}]", capitalised(type_name));
                 let message = format!("there is no resource {reference}");
                 Err(failed(
                     Diagnostic::error(NO_SUCH_RESOURCE, message).at(span),
@@ -269,9 +273,13 @@ impl<'t> Evaluator<'t> {
     }
 
     fn check_target(&self, target: &Value, attribute: &Attribute) -> Outcome<()> {
+        let read;
         let kind = match &target.datum {
-            Datum::Text(text) => read_reference(text),
-            Datum::Type(kind) => Some(kind.as_ref().clone()),
+            Datum::Text(text) => {
+                read = read_reference(text);
+                read.as_ref()
+            }
+            Datum::Type(kind) => Some(kind.as_ref()),
             _ => None,
         };
         let Some(kind) = kind else {
@@ -282,8 +290,7 @@ impl<'t> Evaluator<'t> {
             );
             return fail(RELATIONSHIP, message, attribute.span);
         };
-        let target = Value::new(kind, target.origin);
-        self.referred(&target, attribute.span).map(|_| ())
+        self.referred_by(kind, attribute.span).map(|_| ())
     }
 }
 

@@ -31,7 +31,7 @@ impl<'t> Evaluator<'t> {
         if name.starts_with(|c: char| c.is_ascii_digit()) {
             return Ok(self.match_variable(at, name));
         }
-        let found = match name.contains("::") {
+        let found = match name.contains(':') {
             true => self.qualified(name),
             false => self.visible(name, at.span)?,
         };

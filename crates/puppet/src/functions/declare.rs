@@ -319,12 +319,12 @@ fn declared_from<'t>(
     call: &Invocation<'t>,
     attributes: &Hash,
 ) -> Vec<Attribute> {
-    let mut declared = Vec::with_capacity(attributes.len());
+    let mut declared: Vec<Attribute> = Vec::with_capacity(attributes.len());
     for (name, entry) in attributes.iter() {
         let key = Value::new(name.clone(), entry.key);
         let container = call.arguments.last().expect("there is one at least");
         let value = evaluator.element(call.at, Some(&entry.value), container, &key);
-        declared.push(Attribute {
+        let attribute = Attribute {
             name: crate::text::text(name),
             value,
             span: call.at.span,
@@ -332,7 +332,12 @@ fn declared_from<'t>(
             scope: evaluator.scope,
             control: evaluator.control,
             adds: false,
-        });
+        };
+        // Keys of different types may be the same name.
+        match declared.iter_mut().find(|one| one.name == attribute.name) {
+            Some(place) => *place = attribute,
+            None => declared.push(attribute),
+        }
     }
     declared
 }

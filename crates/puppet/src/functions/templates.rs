@@ -413,15 +413,13 @@ fn find(evaluator: &Evaluator<'_>, name: &str, folder: &str) -> Option<String> {
         true => name.to_owned(),
         false => {
             let (module, file) = name.split_once('/')?;
-            format!(
-                "{}/{folder}/{file}",
-                evaluator.site.module_directory(module)?
-            )
+            let directory = evaluator.site.module_directory(module)?;
+            [directory, "/", folder, "/", file].concat()
         }
     };
     let (directory, last) = path.rsplit_once('/')?;
     let directory = if directory.is_empty() { "/" } else { directory };
-    let listed = evaluator.site.world.list(directory);
+    let listed = evaluator.site.list(directory);
     let is_there = listed
         .iter()
         .any(|name| name.strip_suffix('/').unwrap_or(name) == last);

@@ -463,6 +463,7 @@ impl Parser<'_> {
             name: name.into(),
             span,
             kind,
+            constant: Default::default(),
             default,
             rest,
         })
