@@ -14,6 +14,7 @@ pub mod gpg;
 pub mod outside;
 pub mod pages;
 pub mod places;
+pub mod policy;
 pub mod render;
 
 use std::ffi::OsString;

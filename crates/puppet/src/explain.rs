@@ -10,6 +10,7 @@ use hence_model::path::{Path, Segment};
 use hence_model::source::{FileId, Span};
 use hence_model::unit::Unit;
 use hence_model::value::{self, Builder};
+use rustc_hash::FxHashSet;
 
 use crate::catalog::{send_value, shown_title};
 use crate::compile::Compiled;
@@ -119,6 +120,16 @@ impl<'t> Compiled<'t> {
             },
             depends,
             expression,
+        })
+    }
+
+    /// Whether the catalog names the attribute at a path, or around it, as sensitive.
+    pub fn is_sensitive(&self, path: &Path) -> bool {
+        let found = self.subject(path).ok();
+        found.is_some_and(|subject| {
+            let resource = &self.evaluator.resources[subject.id.index()];
+            let attribute = subject.attribute.as_ref();
+            attribute.is_some_and(|name| resource.sensitive.contains(name))
         })
     }
 
@@ -380,12 +391,89 @@ impl<'t> Teller<'_, 't> {
             .attribute(subject.attribute.as_deref()?)
     }
 
+    /// Whether a secret is in it: it is `Sensitive`, or made from something that was.
     fn is_secret(&self, subject: &Subject) -> bool {
         let resource = self.resource(subject);
-        subject
-            .attribute
-            .as_ref()
-            .is_some_and(|name| resource.sensitive.contains(name))
+        match &subject.attribute {
+            Some(name) => resource.sensitive.contains(name) || self.has_secret(&subject.value),
+            None => {
+                let attributes = resource.attributes.iter();
+                let mut values = attributes.map(|attribute| &attribute.value);
+                !resource.sensitive.is_empty() || values.any(|value| self.has_secret(value))
+            }
+        }
+    }
+
+    fn has_secret(&self, value: &Value) -> bool {
+        let mut pending = vec![value];
+        while let Some(value) = pending.pop() {
+            match &value.datum {
+                Datum::Sensitive(_) => return true,
+                Datum::Array(array) => pending.extend(array.iter()),
+                Datum::Hash(hash) => pending.extend(hash.iter().map(|(_, entry)| &entry.value)),
+                _ => {}
+            }
+        }
+        self.is_unwrapped(value)
+    }
+
+    /// Whether a value is made from what was taken out of something `Sensitive`.
+    fn is_unwrapped(&self, value: &Value) -> bool {
+        let trace = &self.evaluator.trace;
+        let mut seen: FxHashSet<Origin> = FxHashSet::default();
+        let mut pending = vec![value];
+        let mut origins = Vec::new();
+        loop {
+            while let Some(value) = pending.pop() {
+                origins.push(value.origin);
+                match &value.datum {
+                    Datum::Array(array) => pending.extend(array.iter()),
+                    Datum::Hash(hash) => {
+                        pending.extend(hash.iter().map(|(_, entry)| &entry.value));
+                    }
+                    _ => {}
+                }
+            }
+            let Some(origin) = origins.pop() else {
+                return false;
+            };
+            let Source::Node(node) = trace.source(origin) else {
+                continue;
+            };
+            if !seen.insert(origin) {
+                continue;
+            }
+            match node {
+                Node::Variable { definition, .. } => {
+                    pending.push(&trace.definition(*definition).value);
+                }
+                Node::Element { operands, .. } => {
+                    pending.extend(trace.operands(*operands).first());
+                }
+                Node::Chosen {
+                    value,
+                    at,
+                    operands,
+                } => {
+                    let is_secret = |value: &Value| matches!(value.datum, Datum::Sensitive(_));
+                    if operator(at) == "unwrap" && trace.operands(*operands).iter().any(is_secret) {
+                        return true;
+                    }
+                    origins.push(*value);
+                }
+                Node::Outcome { value, .. } | Node::Found { value, .. } => origins.push(*value),
+                Node::Operation { operands, .. } | Node::Made { operands, .. } => {
+                    pending.extend(trace.operands(*operands));
+                }
+                Node::Outside(_)
+                | Node::Unknown { .. }
+                | Node::Structure(_)
+                | Node::Present(_)
+                | Node::Absent { .. }
+                | Node::Lacking { .. }
+                | Node::Having { .. } => {}
+            }
+        }
     }
 
     fn span_of(&self, subject: &Subject) -> Span {

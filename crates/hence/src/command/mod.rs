@@ -17,6 +17,8 @@ mod why;
 
 use clap::{Parser, Subcommand};
 
+pub use why::step_words;
+
 use crate::console::{Colour, Console, Form};
 use crate::{Exit, Stop};
 

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
@@ -13,7 +14,7 @@ use hence_puppet::compile::{compile_here, on_stack};
 use hence_puppet::{Node, Options, Site};
 
 use super::compile::Compile;
-use super::source::{Language, join};
+use super::source::{Language, SourceOptions, join};
 use crate::configuration::{Catalog, Configuration};
 use crate::console::{Console, Wording};
 use crate::disk::unwritable;
@@ -36,7 +37,7 @@ pub fn compile(command: &Compile, console: &mut Console<'_>, out: &str) -> Resul
     let puppet = &command.source.puppet;
     let limits = command.source.limits();
     let site = Site::new(&outside, puppet.layout(&command.input), limits);
-    let nodes = nodes(command, console, &site)?;
+    let nodes = names(&command.source, console, &site)?;
     fs::create_dir_all(console.path(out)).map_err(|error| unwritable(out, &error))?;
     let shared = Shared {
         command,
@@ -91,8 +92,12 @@ pub fn compile(command: &Compile, console: &mut Console<'_>, out: &str) -> Resul
 }
 
 /// The names of the nodes: the lines of a file, or all that have facts or are named in the manifests.
-fn nodes(command: &Compile, console: &Console<'_>, site: &Site<'_>) -> Result<Vec<String>, Stop> {
-    let puppet = &command.source.puppet;
+pub fn names(
+    source: &SourceOptions,
+    console: &Console<'_>,
+    site: &Site<'_>,
+) -> Result<Vec<String>, Stop> {
+    let puppet = &source.puppet;
     let wanted = puppet.nodes.as_deref().unwrap_or("all");
     let mut names: BTreeSet<String> = BTreeSet::new();
     if wanted == "all" {
@@ -162,7 +167,8 @@ impl Shared<'_> {
     }
 
     fn one(&self, name: &str, words: &mut Vec<String>) -> Result<Exit, Stop> {
-        let facts = match self.facts(name) {
+        let source = &self.command.source;
+        let facts = match facts(source, &self.directory, self.outside, self.site, name) {
             Ok(facts) => facts,
             Err(trouble) => {
                 words.push(self.wording.word(&self.site.unit().sources, &trouble));
@@ -193,16 +199,22 @@ impl Shared<'_> {
             .write(&configuration, self.outside, &source, &result, &file);
         written.map(|()| Exit::Done)
     }
+}
 
-    /// The facts of a node: a file of its name in the folder of facts.
-    fn facts(&self, name: &str) -> Result<hence_puppet::value::Hash, Box<Diagnostic>> {
-        let Some(directory) = &self.command.source.puppet.facts_dir else {
-            return Ok(Default::default());
-        };
-        let file = join(directory, &format!("{name}.json"));
-        match self.directory.join(&file).exists() {
-            true => hence_puppet::facts::read(self.site, self.outside, &file),
-            false => Ok(Default::default()),
-        }
+/// The facts of a node: a file of its name in the folder of facts.
+pub fn facts(
+    source: &SourceOptions,
+    directory: &Path,
+    outside: &Outside,
+    site: &Site<'_>,
+    name: &str,
+) -> Result<hence_puppet::value::Hash, Box<Diagnostic>> {
+    let Some(folder) = &source.puppet.facts_dir else {
+        return Ok(Default::default());
+    };
+    let file = join(folder, &format!("{name}.json"));
+    match directory.join(&file).exists() {
+        true => hence_puppet::facts::read(site, outside, &file),
+        false => Ok(Default::default()),
     }
 }

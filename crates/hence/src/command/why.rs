@@ -201,6 +201,15 @@ pub fn explain(compiled: &mut Configuration<'_>, path: &str) -> Result<Explanati
     Err(first.expect("a path has a reading"))
 }
 
+/// What happened in a step of an explanation, as a label for its place.
+pub fn step_words(compiled: &Configuration<'_>, explanation: &Explanation, step: &Step) -> String {
+    let answer = Answer {
+        compiled,
+        explanation,
+    };
+    answer.words(step)
+}
+
 /// There is something at `known`, but not at `path`.
 fn no_such_path(path: &str, readings: &[Path], known: &str, missing: &NoSuchPath) -> Diagnostic {
     let place = match known {
