@@ -1,4 +1,4 @@
-//! What the README and the page about Puppet show is what Hence answers.
+//! What the README and the pages about Puppet and policies show is what Hence answers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,11 @@ fn every_answer_that_is_shown_is_a_real_one() {
     copy("examples/site.sf");
     copy("examples/site.pp");
     copy("examples/parts/services.sf");
+    fs::create_dir_all(folder.join("examples/policy"))
+        .expect("the target directory can be written");
+    for name in ["base.cf2", "delegated.cf2", "site.cf2", "site.policy"] {
+        copy(&format!("examples/policy/{name}"));
+    }
     // The mistake of which the README speaks, in the same example.
     let site = fs::read_to_string(root.join("examples/site.sf")).expect("it was just copied");
     let typo = site
@@ -24,7 +29,8 @@ fn every_answer_that_is_shown_is_a_real_one() {
     fs::write(folder.join("typo.sf"), typo).expect("the target directory can be written");
 
     let read = |name: &str| fs::read_to_string(root.join(name)).expect("the page is there");
-    let pages = [read("README.md"), read("docs/puppet.md")].concat();
+    let pages = ["README.md", "docs/puppet.md", "docs/policy.md"];
+    let pages = pages.map(read).concat();
     let mut shown = 0;
     for session in pages.split("    $ hence ").skip(1) {
         let (command, rest) = session.split_once('\n').expect("an answer follows");
@@ -43,5 +49,5 @@ fn every_answer_that_is_shown_is_a_real_one() {
         assert_eq!(answer.trim_end(), real.trim_end(), "hence {command}");
         shown += 1;
     }
-    assert_eq!(shown, 5);
+    assert_eq!(shown, 6);
 }

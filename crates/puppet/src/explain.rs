@@ -1,6 +1,7 @@
 //! Why something in a catalog is what it is: the answer, read from the trace.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use ecow::EcoString;
 use hence_model::explanation::{
@@ -29,6 +30,14 @@ const MOST_STEPS: usize = 100;
 
 /// A value in the catalog: its resource, its path, the values around it, and itself.
 type Leaf = (ResourceId, Vec<Segment>, Vec<(Value, Value)>, Value);
+
+/// What is found out for one question and helps with the next.
+#[derive(Default)]
+pub(crate) struct Asked {
+    /// The literals of so many programs.
+    literals: Option<(usize, Arc<Literals>)>,
+    absences: Absences,
+}
 
 /// What is asked about.
 struct Subject {
@@ -63,8 +72,8 @@ impl<'t> Compiled<'t> {
     /// Why the value at a path is what it is.
     pub fn explain(&mut self, path: &Path) -> Result<Explanation, NoSuchPath> {
         let subject = self.subject(path)?;
-        let literals = self.literals();
-        let mut absences = Absences::default();
+        let literals = self.literals_known();
+        let mut absences = std::mem::take(&mut self.asked.absences);
         let evaluator = &mut self.evaluator;
         let reasons = match &subject.attribute {
             Some(name) => Reasons::new(evaluator, &mut absences).of_attribute(
@@ -79,7 +88,8 @@ impl<'t> Compiled<'t> {
         let role = Role::Absence;
         let silent = reasons.silent.iter();
         depends.extend(silent.map(|&span| Dependence { span, role }));
-        let found = reasons.found.clone();
+        let found = reasons.found;
+        self.asked.absences = absences;
         for (at, role) in found {
             if let Some(span) = self.span_at(&literals, at) {
                 depends.push(Dependence { span, role });
@@ -223,6 +233,19 @@ impl<'t> Compiled<'t> {
         Literals::of(self.evaluator.loaded.iter().map(|loaded| &loaded.program))
     }
 
+    /// The same, gathered once for all questions; more may have been read since the last one.
+    fn literals_known(&mut self) -> Arc<Literals> {
+        let count = self.evaluator.loaded.len();
+        match &self.asked.literals {
+            Some((known, literals)) if *known == count => Arc::clone(literals),
+            _ => {
+                let literals = Arc::new(self.literals());
+                self.asked.literals = Some((count, Arc::clone(&literals)));
+                literals
+            }
+        }
+    }
+
     /// The literal at an offset: of a manifest, or of data.
     fn span_at(&self, literals: &Literals, at: u32) -> Option<Span> {
         literals.at(at).or_else(|| self.evaluator.data_literal(at))
@@ -293,7 +316,9 @@ impl<'t> Compiled<'t> {
             return Err(missing(&[], references()));
         };
         let found = self.resources().find(|(_, resource)| {
-            format!("{}[{}]", resource.type_name, shown_title(resource)) == *reference
+            let title = reference.strip_prefix(resource.type_name.as_str());
+            let title = title.and_then(|title| title.strip_prefix('['));
+            title.and_then(|title| title.strip_suffix(']')) == Some(&shown_title(resource))
         });
         let Some((id, resource)) = found else {
             return Err(missing(&[], references()));

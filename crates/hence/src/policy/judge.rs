@@ -75,8 +75,10 @@ struct Finding {
     rule: usize,
     /// What is wrong, behind the path.
     message: String,
-    /// The first of the paths, as it is shown.
+    /// The first of the paths.
     path: String,
+    /// The same, with its node if there are many.
+    shown: String,
     /// Further ones.
     others: Vec<String>,
     count: usize,
@@ -481,7 +483,8 @@ impl<'p> Judge<'p> {
         self.findings.push(Finding {
             rule,
             message: trouble.message,
-            path: shown,
+            path,
+            shown,
             others: Vec::new(),
             count: 1,
             labels,
@@ -512,7 +515,7 @@ impl<'p> Judge<'p> {
                 1 => " and 1 more".to_owned(),
                 more => format!(" and {more} more"),
             };
-            let message = format!("`{}`{others} {}", finding.path, finding.message);
+            let message = format!("`{}`{others} {}", finding.shown, finding.message);
             let mut diagnostic = Diagnostic::error(VIOLATION, message);
             diagnostic.labels = finding.labels;
             diagnostic = match start {
