@@ -137,11 +137,13 @@ impl<'p> Judge<'p> {
             if rules.is_empty() {
                 continue;
             }
-            let explanation = match compiled.explain(path) {
-                Ok(explanation) => explanation,
-                // A catalog as a whole is no value.
-                Err(_) if !is_value => continue,
-                Err(_) => unreachable!("every value of the output can be explained"),
+            // A catalog as a whole is no value, and what is inside of something sensitive is explained by that.
+            let shortest = if is_value { 0 } else { path.0.len() };
+            let mut around = (shortest..=path.0.len()).rev();
+            let explanation =
+                around.find_map(|length| compiled.explain(&Path(path.0[..length].to_vec())).ok());
+            let Some(explanation) = explanation else {
+                continue;
             };
             for number in rules {
                 if !is_value && inside.contains(&(number, path.0.clone())) {
@@ -217,13 +219,14 @@ impl<'p> Judge<'p> {
                 let allowed = listed(sources);
                 let by = self.by(compiled, wrong.0, sources, author);
                 let message = format!("may depend only on {allowed}, and depends on {by}");
-                Some(placed(wrong, message))
+                Some(placed(compiled, explanation, wrong, message))
             }
             Demand::Not(count, sources) => {
                 let mut wrong = self.wrong(compiled, number, explanation, *count)?;
                 let author = wrong.2.take();
                 let by = self.by(compiled, wrong.0, sources, author);
-                Some(placed(wrong, format!("may not depend on {by}")))
+                let message = format!("may not depend on {by}");
+                Some(placed(compiled, explanation, wrong, message))
             }
             Demand::NoSecret if explanation.value == Shown::Secret => {
                 Some(secret(compiled, explanation, "may not hold a secret"))
@@ -249,7 +252,7 @@ impl<'p> Judge<'p> {
     ) -> Option<Wrong> {
         let is_denial = matches!(self.rules[number].rule.demand, Demand::Not(..));
         let mut found: Option<Wrong> = None;
-        for dependence in dependences(explanation) {
+        for dependence in dependences(compiled, explanation) {
             if count == Count::Values && !matches!(dependence.role, Role::Value | Role::Operand) {
                 continue;
             }
@@ -631,24 +634,42 @@ impl<'p> Judge<'p> {
 /// A dependence that is wrong, how many more are, and who wrote it.
 type Wrong = (Dependence, usize, Option<Option<Commit>>);
 
-/// All that a value depends on, and the place where it is written, if nothing else is there.
-fn dependences(explanation: &Explanation) -> impl Iterator<Item = Dependence> + '_ {
-    let written = explanation.place.map(|span| {
-        let role = Role::Value;
-        Dependence { span, role }
-    });
-    let is_known = |own: &Dependence| {
-        let same = |other: &Dependence| other.span == own.span;
-        explanation.depends.iter().any(same)
+/// All that a value depends on, and the place where it is written, if nothing else is there. Code of Puppet that has
+/// no literal in it, as `notify { $name: }`, is only on the way.
+fn dependences(compiled: &Configuration<'_>, explanation: &Explanation) -> Vec<Dependence> {
+    let mut found = explanation.depends.clone();
+    let known: HashSet<Span> = found.iter().map(|on| on.span).collect();
+    let mut add = |span: Span, role: Role| {
+        if !known.contains(&span) {
+            found.push(Dependence { span, role });
+        }
     };
-    let written = written.filter(|own| !is_known(own));
-    explanation.depends.iter().copied().chain(written)
+    if let Some(place) = explanation.place {
+        add(place, Role::Value);
+    }
+    if let Configuration::Puppet(_) = compiled {
+        let way = explanation.steps.iter().filter(|step| !step.control);
+        way.for_each(|step| add(step.span, Role::Block));
+    }
+    found
 }
 
-fn placed((on, more, _): Wrong, message: String) -> Trouble {
+/// What is told of a dependence that is wrong.
+fn placed(
+    compiled: &Configuration<'_>,
+    explanation: &Explanation,
+    (on, more, _): Wrong,
+    message: String,
+) -> Trouble {
+    let mut steps = explanation.steps.iter();
+    let step = steps.find(|step| step.span == on.span && on.role == Role::Block);
+    let text = match step {
+        Some(step) => step_words(compiled, explanation, step),
+        None => told(on.role).to_owned(),
+    };
     Trouble {
         message,
-        place: Some((on.span, told(on.role).to_owned())),
+        place: Some((on.span, text)),
         more,
         help: Vec::new(),
     }
