@@ -103,6 +103,11 @@ impl Configuration<'_> {
         matches!(self, Configuration::SmartFrog(_))
     }
 
+    /// Whether some of its values may be secret.
+    pub fn has_secrets(&self) -> bool {
+        !matches!(self, Configuration::SmartFrog(_))
+    }
+
     /// Prints it in the language that it was written in.
     pub fn print_native(&self, writer: &mut dyn Write) -> io::Result<()> {
         match self {

@@ -136,6 +136,19 @@ impl<'w> Console<'w> {
         }
     }
 
+    /// Does something in the same world, with nobody listening.
+    pub fn unheard<T>(&self, work: impl FnOnce(&mut Console<'_>) -> T) -> T {
+        let mut world = World {
+            directory: self.world.directory.clone(),
+            stdout: Box::new(std::io::sink()),
+            stderr: Box::new(std::io::sink()),
+            attended: false,
+            colour: false,
+            variable: self.world.variable,
+        };
+        work(&mut Console::new(&mut world, self.form, Colour::Never))
+    }
+
     /// The files of the world, of which at most `limit` bytes are read.
     pub fn disk(&self, limit: u64) -> Disk {
         Disk::new(self.world.directory.clone(), limit)

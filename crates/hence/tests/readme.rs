@@ -1,4 +1,4 @@
-//! What the README and the pages about Puppet and policies show is what Hence answers.
+//! What the README and the pages about Puppet, *why* and policies show is what Hence answers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,12 +14,16 @@ fn every_answer_that_is_shown_is_a_real_one() {
         fs::copy(root.join(name), folder.join(name)).expect("the examples are there");
     };
     copy("examples/site.sf");
+    copy("examples/site.cf2");
     copy("examples/site.pp");
-    copy("examples/parts/services.sf");
     fs::create_dir_all(folder.join("examples/policy"))
         .expect("the target directory can be written");
     for name in ["base.cf2", "delegated.cf2", "site.cf2", "site.policy"] {
         copy(&format!("examples/policy/{name}"));
+    }
+    for part in fs::read_dir(root.join("examples/parts")).expect("the examples are there") {
+        let name = part.expect("the examples can be read").file_name();
+        copy(&format!("examples/parts/{}", name.display()));
     }
     // The mistake of which the README speaks, in the same example.
     let site = fs::read_to_string(root.join("examples/site.sf")).expect("it was just copied");
@@ -29,7 +33,12 @@ fn every_answer_that_is_shown_is_a_real_one() {
     fs::write(folder.join("typo.sf"), typo).expect("the target directory can be written");
 
     let read = |name: &str| fs::read_to_string(root.join(name)).expect("the page is there");
-    let pages = ["README.md", "docs/puppet.md", "docs/policy.md"];
+    let pages = [
+        "README.md",
+        "docs/puppet.md",
+        "docs/why.md",
+        "docs/policy.md",
+    ];
     let pages = pages.map(read).concat();
     let mut shown = 0;
     for session in pages.split("    $ hence ").skip(1) {
@@ -49,5 +58,5 @@ fn every_answer_that_is_shown_is_a_real_one() {
         assert_eq!(answer.trim_end(), real.trim_end(), "hence {command}");
         shown += 1;
     }
-    assert_eq!(shown, 6);
+    assert_eq!(shown, 13);
 }

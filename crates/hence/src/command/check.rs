@@ -109,7 +109,8 @@ impl Check {
         let outside = self.source.outside(console);
         let limits = self.source.limits();
         let site = Site::new(&outside, self.source.puppet.layout(file), limits);
-        let names = nodes::names(&self.source, console, &site)?;
+        let wanted = self.source.puppet.nodes.as_deref().unwrap_or("all");
+        let names = nodes::names(&self.source, console, &site, wanted)?;
         let options = self.source.puppet.options(limits.depth);
         let directory = console.path("");
         let wording = console.wording();

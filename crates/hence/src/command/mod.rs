@@ -1,9 +1,11 @@
 //! The commands: one file each.
 
+mod blame;
 mod check;
 mod compare;
 mod compile;
 mod completions;
+mod diff;
 mod folder;
 mod generate;
 pub mod help;
@@ -17,7 +19,7 @@ mod why;
 
 use clap::{Parser, Subcommand};
 
-pub use why::step_words;
+pub use why::{secrets, step_words};
 
 use crate::console::{Colour, Console, Form};
 use crate::{Exit, Stop};
@@ -70,6 +72,10 @@ pub enum Command {
     #[allow(missing_docs)]
     Impact(impact::Impact),
     #[allow(missing_docs)]
+    Blame(blame::Blame),
+    #[allow(missing_docs)]
+    Diff(diff::Diff),
+    #[allow(missing_docs)]
     Parse(parse::Parse),
     #[allow(missing_docs)]
     Compare(compare::Compare),
@@ -91,6 +97,8 @@ impl Command {
             Command::Check(check) => check.run(console),
             Command::Why(why) => why.run(console),
             Command::Impact(impact) => impact.run(console),
+            Command::Blame(blame) => blame.run(console),
+            Command::Diff(diff) => diff.run(console),
             Command::Parse(parse) => parse.run(console),
             Command::Compare(compare) => compare.run(console),
             Command::Generate(generate) => generate.run(console),

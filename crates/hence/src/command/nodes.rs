@@ -37,7 +37,8 @@ pub fn compile(command: &Compile, console: &mut Console<'_>, out: &str) -> Resul
     let puppet = &command.source.puppet;
     let limits = command.source.limits();
     let site = Site::new(&outside, puppet.layout(&command.input), limits);
-    let nodes = names(&command.source, console, &site)?;
+    let wanted = puppet.nodes.as_deref().unwrap_or("all");
+    let nodes = names(&command.source, console, &site, wanted)?;
     fs::create_dir_all(console.path(out)).map_err(|error| unwritable(out, &error))?;
     let shared = Shared {
         command,
@@ -93,12 +94,12 @@ pub fn compile(command: &Compile, console: &mut Console<'_>, out: &str) -> Resul
 
 /// The names of the nodes: the lines of a file, or all that have facts or are named in the manifests.
 pub fn names(
-    source: &SourceOptions,
+    options: &SourceOptions,
     console: &Console<'_>,
     site: &Site<'_>,
+    wanted: &str,
 ) -> Result<Vec<String>, Stop> {
-    let puppet = &source.puppet;
-    let wanted = puppet.nodes.as_deref().unwrap_or("all");
+    let puppet = &options.puppet;
     let mut names: BTreeSet<String> = BTreeSet::new();
     if wanted == "all" {
         if let Some(directory) = &puppet.facts_dir {

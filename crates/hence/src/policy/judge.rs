@@ -13,7 +13,7 @@ use hence_model::source::{Sources, Span};
 
 use super::pattern::{Piece, pieces};
 use super::{Count, Demand, Policy, Rule, Source, SourceKind};
-use crate::command::step_words;
+use crate::command::{secrets, step_words};
 use crate::configuration::Configuration;
 use crate::difference::leaves;
 use crate::git::{self, Commit};
@@ -38,6 +38,8 @@ pub struct Judge<'p> {
     met: HashMap<String, Met>,
     findings: Vec<Finding>,
     by_place: HashMap<(usize, Option<Span>), usize>,
+    /// What is written of secrets in the texts that are told of.
+    secrets: Vec<Span>,
 }
 
 /// A rule, and whether it had something to do.
@@ -93,7 +95,6 @@ struct Trouble {
     place: Option<(Span, String)>,
     /// How many further places there are.
     more: usize,
-    help: Vec<String>,
 }
 
 impl<'p> Judge<'p> {
@@ -114,6 +115,7 @@ impl<'p> Judge<'p> {
             met: HashMap::new(),
             findings: Vec::new(),
             by_place: HashMap::new(),
+            secrets: Vec::new(),
         }
     }
 
@@ -439,27 +441,18 @@ impl<'p> Judge<'p> {
             }
             return;
         }
-        let secret = Hidden::of(compiled, explanation);
-        let sources = &compiled.unit().sources;
+        self.secrets.extend(secrets::written(compiled, explanation));
         let mut labels = Vec::new();
-        let mut help = trouble.help;
+        let mut help = Vec::new();
         let (mut ways, mut more) = (Vec::new(), 0);
         if let Some((span, text)) = trouble.place {
-            match secret.has(sources, span) {
-                true => help.push(format!(
-                    "{}: {text}; the line is not shown, as a secret may be written in it",
-                    sources.location(span.start)
-                )),
-                false => labels.push(Label { span, text }),
-            }
+            labels.push(Label { span, text });
             (ways, more) = way(explanation, span);
         }
         for step in ways {
             let span = step.span;
             let text = step_words(compiled, explanation, step);
-            if secret.has(sources, span) {
-                help.push(format!("{}: {text}", sources.location(span.start)));
-            } else if !labels.iter().any(|label: &Label| label.span == span) {
+            if !labels.iter().any(|label: &Label| label.span == span) {
                 labels.push(Label { span, text });
             }
         }
@@ -502,7 +495,7 @@ impl<'p> Judge<'p> {
         if findings.is_empty() {
             return (Sources::default(), Vec::new());
         }
-        let mut sources = sources.clone();
+        let mut sources = sources.without(&std::mem::take(&mut self.secrets));
         let mut starts: HashMap<usize, Option<u32>> = HashMap::new();
         let mut diagnostics = Vec::new();
         for finding in findings {
@@ -671,7 +664,6 @@ fn placed(
         message,
         place: Some((on.span, text)),
         more,
-        help: Vec::new(),
     }
 }
 
@@ -692,37 +684,6 @@ fn secret(compiled: &Configuration<'_>, explanation: &Explanation, message: &str
         message: message.to_owned(),
         place: place.map(|span| (span, "the secret comes from here".to_owned())),
         more: 0,
-        help: Vec::new(),
-    }
-}
-
-/// The lines that a secret may be written in: a manifest or its data may hold one in clear.
-struct Hidden(Vec<Span>);
-
-impl Hidden {
-    fn of(compiled: &Configuration<'_>, explanation: &Explanation) -> Self {
-        let mut hidden = Vec::new();
-        if explanation.value == Shown::Secret && matches!(compiled, Configuration::Puppet(_)) {
-            let made_of = |on: &&Dependence| matches!(on.role, Role::Value | Role::Operand);
-            hidden.extend(explanation.depends.iter().filter(made_of).map(|on| on.span));
-            hidden.extend(explanation.place);
-        }
-        Self(hidden)
-    }
-
-    /// Whether showing the lines of a place would show one of them.
-    fn has(&self, sources: &Sources, place: Span) -> bool {
-        let lines = |span: Span| {
-            let last = span.end.max(span.start + 1) - 1;
-            (sources.line_number(span.start), sources.line_number(last))
-        };
-        let (first, last) = lines(place);
-        self.0.iter().any(|&hidden| {
-            let (from, to) = lines(hidden);
-            sources.file_at(hidden.start) == sources.file_at(place.start)
-                && from <= last
-                && first <= to
-        })
     }
 }
 
