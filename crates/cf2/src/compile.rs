@@ -556,6 +556,12 @@ impl Compiled<'_> {
         self.root.is_some()
     }
 
+    /// The mail addresses of those who signed what is written in a place, if an import asked who did.
+    pub fn signers(&self, place: Span) -> Option<&[String]> {
+        let file = self.unit().sources.file_at(place.start);
+        self.evaluator.imports.signers(file)
+    }
+
     /// Sends the configuration to a sink; nothing if there is none.
     pub fn send(&self, sink: &mut impl Sink) {
         if let Some(root) = self.root {

@@ -49,6 +49,8 @@ struct Imported {
     /// Its path, as it is named in messages.
     path: String,
     body: BodyId,
+    /// The text that was parsed; none for what has no text of its own.
+    text: Option<FileId>,
     /// The clear-signed text as it was read, if it is one.
     signed: Option<FileId>,
     /// Who signed it, once that was checked.
@@ -60,6 +62,12 @@ struct Imported {
 }
 
 impl Imports {
+    /// Who signed a text, if that was checked.
+    pub fn signers(&self, text: FileId) -> Option<&[String]> {
+        let imported = self.files.iter().find(|file| file.text == Some(text))?;
+        imported.signers.as_deref()
+    }
+
     /// Adds a file.
     pub fn add(&mut self, path: &str, body: BodyId) -> FileKey {
         let key = FileKey(self.files.len() as u32);
@@ -67,6 +75,7 @@ impl Imports {
         self.files.push(Imported {
             path: path.to_owned(),
             body,
+            text: None,
             signed: None,
             signers: None,
             mistakes: Vec::new(),
@@ -437,6 +446,7 @@ impl Evaluator<'_> {
         let mistakes = std::mem::replace(&mut self.unit.diagnostics, before);
         let key = self.imports.add(path, body);
         let imported = &mut self.imports.files[key.0 as usize];
+        imported.text = Some(file_to_parse);
         imported.signed = signed;
         imported.mistakes = mistakes;
         imported.first_expression = first_expression;

@@ -148,6 +148,22 @@ impl Configuration<'_> {
         }
     }
 
+    /// Who signed what is written in a place, by the signatures that were checked.
+    pub fn signers(&self, place: Span) -> &[String] {
+        match self {
+            Configuration::Cf2(compiled) => compiled.signers(place).unwrap_or_default(),
+            Configuration::SmartFrog(_) | Configuration::Puppet(_) => &[],
+        }
+    }
+
+    /// Whether the result itself says that the value at a path is a secret.
+    pub fn is_marked_secret(&self, path: &Path) -> bool {
+        match self {
+            Configuration::Puppet(catalog) => catalog.compiled.is_sensitive(path),
+            Configuration::SmartFrog(_) | Configuration::Cf2(_) => false,
+        }
+    }
+
     /// The stretch that is meant by a line, or by a column of it; none if nothing is written there.
     pub fn meant(&self, file: FileId, line: u32, column: Option<u32>) -> Option<Span> {
         match self {

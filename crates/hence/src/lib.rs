@@ -15,6 +15,7 @@ pub mod gpg;
 pub mod outside;
 pub mod pages;
 pub mod places;
+pub mod policy;
 pub mod render;
 pub mod replacement;
 

@@ -17,6 +17,11 @@ fn every_answer_that_is_shown_is_a_real_one() {
     copy("examples/site.cf2");
     copy("examples/site.pp");
     copy("examples/production.sf");
+    fs::create_dir_all(folder.join("examples/policy"))
+        .expect("the target directory can be written");
+    for name in ["base.cf2", "delegated.cf2", "site.cf2", "site.policy"] {
+        copy(&format!("examples/policy/{name}"));
+    }
     for part in fs::read_dir(root.join("examples/parts")).expect("the examples are there") {
         let name = part.expect("the examples can be read").file_name();
         copy(&format!("examples/parts/{}", name.display()));
@@ -34,6 +39,7 @@ fn every_answer_that_is_shown_is_a_real_one() {
         "docs/puppet.md",
         "docs/why.md",
         "docs/impact.md",
+        "docs/policy.md",
     ]
     .map(read)
     .concat();
@@ -55,5 +61,5 @@ fn every_answer_that_is_shown_is_a_real_one() {
         assert_eq!(answer.trim_end(), real.trim_end(), "hence {command}");
         shown += 1;
     }
-    assert_eq!(shown, 18);
+    assert_eq!(shown, 19);
 }

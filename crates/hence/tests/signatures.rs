@@ -97,6 +97,20 @@ impl Site {
         (output.status.success(), data, words)
     }
 
+    /// Holds a text against a policy, and gives what is said.
+    fn check(&self, text: &str, policy: &str) -> (bool, String) {
+        self.write("main.cf2", text);
+        self.write("test.policy", policy);
+        let output = Command::new(env!("CARGO_BIN_EXE_hence"))
+            .current_dir(&self.directory)
+            .args(["check", "main.cf2", "--policy", "test.policy"])
+            .args(KEYS)
+            .output()
+            .unwrap();
+        let words = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.success(), words)
+    }
+
     /// Compiles a text that is fine.
     fn compiles(&self, text: &str, options: &[&str]) -> String {
         let (success, data, words) = self.compile(text, options);
@@ -266,4 +280,47 @@ fn the_pass_phrase_of_a_key_comes_from_a_file() {
         site.compiles("Port => 80", &right)
             .contains("BEGIN PGP SIGNATURE")
     );
+}
+
+#[test]
+fn a_policy_counts_the_signatures_that_were_checked() {
+    let site = Site::new();
+    let text = "import(signed, ['mail@example.org', 'web@example.org'])\nOwn => $Port + 1\n";
+    let fine = [
+        "Port value only from signer web@example.org",
+        "Port only from file main.cf2, signer Web@Example.org",
+        "List.** only from signer *@example.org, file main.cf2",
+        "** not from signer mail@example.org",
+        "Own only from file main.cf2, signer web@example.org",
+    ];
+    for policy in fine {
+        let (good, words) = site.check(text, policy);
+        assert!(good && words.is_empty(), "{policy}: {words}");
+    }
+    let against = [
+        (
+            "Port only from signer web@example.org",
+            "and depends on `main.cf2`, whose signature nobody checked",
+        ),
+        (
+            "Port value only from signer mail@example.org",
+            "and depends on `signed.cf2`, signed by web@example.org",
+        ),
+        (
+            "Own value only from signer web@example.org",
+            "and depends on `main.cf2`, whose signature nobody checked",
+        ),
+        (
+            "List.** value not from signer web@example.org",
+            "`List[0]` may not depend on `signed.cf2`, signed by web@example.org",
+        ),
+    ];
+    for (policy, why) in against {
+        let (good, words) = site.check(text, policy);
+        assert!(!good && words.contains(why), "{policy}: {words}");
+        assert!(
+            words.contains("error[policy.violation]"),
+            "{policy}: {words}"
+        );
+    }
 }

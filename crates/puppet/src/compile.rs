@@ -5,6 +5,7 @@ use hence_model::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 
 use crate::evaluate::{Evaluator, Outcome, Stop, failed};
+use crate::explain::Asked;
 use crate::resource::{Attribute, Resource, ResourceKind, Said};
 use crate::resource_types;
 use crate::scope::{Scope, ScopeId, ScopeKind, Variables};
@@ -58,6 +59,7 @@ pub struct Compiled<'t> {
     /// What is wrong: there is no catalog if there is an error.
     pub diagnostics: Vec<Diagnostic>,
     good: bool,
+    pub(crate) asked: Asked,
 }
 
 impl Compiled<'_> {
@@ -107,6 +109,7 @@ pub fn refused<'t>(
         evaluator: Evaluator::new(site, node, options),
         diagnostics: vec![trouble],
         good: false,
+        asked: Asked::default(),
     }
 }
 
@@ -130,6 +133,7 @@ pub fn compile_here<'t>(site: &'t Site<'t>, node: &'t Node, options: &'t Options
         evaluator,
         diagnostics,
         good,
+        asked: Asked::default(),
     }
 }
 

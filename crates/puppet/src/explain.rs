@@ -1,6 +1,7 @@
 //! Why something in a catalog is what it is: the answer, read from the trace.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use ecow::EcoString;
 use hence_model::explanation::{
@@ -11,6 +12,7 @@ use hence_model::path::{Path, Segment};
 use hence_model::source::{FileId, Span};
 use hence_model::unit::Unit;
 use hence_model::value::{self, Builder};
+use rustc_hash::FxHashSet;
 
 use crate::catalog::{send_value, shown_title};
 use crate::compile::Compiled;
@@ -39,6 +41,14 @@ pub(crate) struct Leaf {
     pub(crate) containers: Vec<(Value, Value)>,
     /// Itself.
     pub(crate) value: Value,
+}
+
+/// What is found out for one question and helps with the next.
+#[derive(Default)]
+pub(crate) struct Asked {
+    /// The literals of so many programs.
+    literals: Option<(usize, Arc<Literals>)>,
+    absences: Absences,
 }
 
 /// What is asked about.
@@ -74,8 +84,8 @@ impl<'t> Compiled<'t> {
     /// Why the value at a path is what it is.
     pub fn explain(&mut self, path: &Path) -> Result<Explanation, NoSuchPath> {
         let subject = self.subject(path)?;
-        let literals = self.literals();
-        let mut absences = Absences::default();
+        let literals = self.literals_known();
+        let mut absences = std::mem::take(&mut self.asked.absences);
         let evaluator = &mut self.evaluator;
         let reasons = match &subject.attribute {
             Some(name) => Reasons::new(evaluator, &mut absences).of_attribute(
@@ -90,7 +100,8 @@ impl<'t> Compiled<'t> {
         let role = Role::Absence;
         let silent = reasons.silent.iter();
         depends.extend(silent.map(|&span| Dependence { span, role }));
-        let found = reasons.found.clone();
+        let found = reasons.found;
+        self.asked.absences = absences;
         for (at, role) in found {
             if let Some(span) = self.span_at(&literals, at) {
                 depends.push(Dependence { span, role });
@@ -131,6 +142,16 @@ impl<'t> Compiled<'t> {
             },
             depends,
             expression,
+        })
+    }
+
+    /// Whether the catalog names the attribute at a path, or around it, as sensitive.
+    pub fn is_sensitive(&self, path: &Path) -> bool {
+        let found = self.subject(path).ok();
+        found.is_some_and(|subject| {
+            let resource = &self.evaluator.resources[subject.id.index()];
+            let attribute = subject.attribute.as_ref();
+            attribute.is_some_and(|name| resource.sensitive().contains(name))
         })
     }
 
@@ -222,6 +243,19 @@ impl<'t> Compiled<'t> {
         Literals::of(self.evaluator.loaded.iter().map(|loaded| &loaded.program))
     }
 
+    /// The same, gathered once for all questions; more may have been read since the last one.
+    fn literals_known(&mut self) -> Arc<Literals> {
+        let count = self.evaluator.loaded.len();
+        match &self.asked.literals {
+            Some((known, literals)) if *known == count => Arc::clone(literals),
+            _ => {
+                let literals = Arc::new(self.literals());
+                self.asked.literals = Some((count, Arc::clone(&literals)));
+                literals
+            }
+        }
+    }
+
     /// The literal at an offset: of a manifest, or of data.
     fn span_at(&self, literals: &Literals, at: u32) -> Option<Span> {
         literals.at(at).or_else(|| self.evaluator.data_literal(at))
@@ -306,7 +340,9 @@ impl<'t> Compiled<'t> {
             return Err(missing(&[], references()));
         };
         let found = self.resources().find(|(_, resource)| {
-            format!("{}[{}]", resource.type_name, shown_title(resource)) == *reference
+            let title = reference.strip_prefix(resource.type_name.as_str());
+            let title = title.and_then(|title| title.strip_prefix('['));
+            title.and_then(|title| title.strip_suffix(']')) == Some(&shown_title(resource))
         });
         let Some((id, resource)) = found else {
             return Err(missing(&[], references()));
@@ -404,12 +440,87 @@ impl<'t> Teller<'_, 't> {
             .attribute(subject.attribute.as_deref()?)
     }
 
+    /// Whether a secret is in it: it is `Sensitive`, or made from something that was.
     fn is_secret(&self, subject: &Subject) -> bool {
         let resource = self.resource(subject);
-        subject
-            .attribute
-            .as_ref()
-            .is_some_and(|name| resource.sensitive().contains(name))
+        let attribute = subject.attribute.as_ref();
+        attribute.is_some_and(|name| {
+            resource.sensitive().contains(name) || self.has_secret(&subject.value)
+        })
+    }
+
+    fn has_secret(&self, value: &Value) -> bool {
+        let mut pending = vec![value];
+        while let Some(value) = pending.pop() {
+            match &value.datum {
+                Datum::Sensitive(_) => return true,
+                Datum::Array(array) => pending.extend(array.iter()),
+                Datum::Hash(hash) => pending.extend(hash.iter().map(|(_, entry)| &entry.value)),
+                _ => {}
+            }
+        }
+        self.is_unwrapped(value)
+    }
+
+    /// Whether a value is made from what was taken out of something `Sensitive`.
+    fn is_unwrapped(&self, value: &Value) -> bool {
+        let trace = &self.evaluator.trace;
+        let mut seen: FxHashSet<Origin> = FxHashSet::default();
+        let mut pending = vec![value];
+        let mut origins = Vec::new();
+        loop {
+            while let Some(value) = pending.pop() {
+                origins.push(value.origin);
+                match &value.datum {
+                    Datum::Array(array) => pending.extend(array.iter()),
+                    Datum::Hash(hash) => {
+                        pending.extend(hash.iter().map(|(_, entry)| &entry.value));
+                    }
+                    _ => {}
+                }
+            }
+            let Some(origin) = origins.pop() else {
+                return false;
+            };
+            let Source::Node(node) = trace.source(origin) else {
+                continue;
+            };
+            if !seen.insert(origin) {
+                continue;
+            }
+            match node {
+                Node::Variable { definition, .. } => {
+                    pending.push(&trace.definition(*definition).value);
+                }
+                Node::Element { operands, .. } => {
+                    pending.extend(trace.operands(*operands).first());
+                }
+                Node::Chosen {
+                    value,
+                    at,
+                    operands,
+                } => {
+                    let is_secret = |value: &Value| matches!(value.datum, Datum::Sensitive(_));
+                    if operator(at) == "unwrap" && trace.operands(*operands).iter().any(is_secret) {
+                        return true;
+                    }
+                    origins.push(*value);
+                }
+                Node::Outcome { value, .. } | Node::Found { value, .. } => origins.push(*value),
+                Node::Operation { operands, .. }
+                | Node::Interpolation { operands, .. }
+                | Node::Made { operands, .. } => {
+                    pending.extend(trace.operands(*operands));
+                }
+                Node::Outside(_)
+                | Node::Unknown { .. }
+                | Node::Structure(_)
+                | Node::Present(_)
+                | Node::Absent { .. }
+                | Node::Lacking { .. }
+                | Node::Having { .. } => {}
+            }
+        }
     }
 
     fn span_of(&self, subject: &Subject) -> Span {
@@ -428,10 +539,14 @@ impl<'t> Teller<'_, 't> {
         }
         let mut shown = builder.finish().expect("a value was sent");
         if let (None, value::Value::Map(attributes)) = (&subject.attribute, &mut shown) {
-            let is_shown = |name: &&str| attributes.get(name).is_some();
-            let secrets = resource.sensitive().iter().map(|name| name.as_str());
-            for name in secrets.filter(is_shown).collect::<Vec<_>>() {
-                attributes.insert(name.to_owned(), value::Value::Text(SECRET.to_owned()));
+            let is_secret = |attribute: &&Attribute| {
+                resource.sensitive().contains(&attribute.name) || self.has_secret(&attribute.value)
+            };
+            for attribute in resource.attributes.iter().filter(is_secret) {
+                if attributes.get(&attribute.name).is_some() {
+                    let hidden = value::Value::Text(SECRET.to_owned());
+                    attributes.insert(attribute.name.to_string(), hidden);
+                }
             }
         }
         shown

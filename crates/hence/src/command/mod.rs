@@ -20,6 +20,8 @@ mod why_not;
 
 use clap::{Parser, Subcommand};
 
+pub use why::{secrets, step_words};
+
 use crate::console::{Colour, Console, Form};
 use crate::{Exit, Stop};
 

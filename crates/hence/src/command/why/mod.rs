@@ -7,7 +7,7 @@ mod drawing;
 mod graph;
 mod html;
 mod json;
-mod secrets;
+pub mod secrets;
 mod text;
 
 use std::borrow::Cow;
@@ -226,6 +226,17 @@ fn elements(compiled: &mut Configuration<'_>, explanation: &Explanation) -> Vec<
         });
     }
     elements
+}
+
+/// What happened in a step of an explanation, as a label for its place.
+pub fn step_words(compiled: &Configuration<'_>, explanation: &Explanation, step: &Step) -> String {
+    let answer = Answer {
+        compiled,
+        explanation,
+        elements: Vec::new(),
+        sources: Cow::Borrowed(&compiled.unit().sources),
+    };
+    answer.words(step)
 }
 
 /// An explanation, with what is needed to word it.

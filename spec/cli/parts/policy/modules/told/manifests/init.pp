@@ -1,0 +1,3 @@
+class told($words) {
+  notify { $words: }
+}
