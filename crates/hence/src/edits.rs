@@ -120,7 +120,7 @@ fn paired(old: &[&str], new: &[&str]) -> Vec<(At, At)> {
     pairs
 }
 
-/// How many of their words two lines have in common; nothing, if it is less than a third.
+/// How many of their words two lines have in common; next to nothing, if it is less than a third.
 fn likeness<'l>(old: &'l str, new: &'l str) -> f32 {
     let named = |line: &'l str| -> Vec<&'l str> {
         let words = words(line).into_iter();
@@ -135,7 +135,7 @@ fn likeness<'l>(old: &'l str, new: &'l str) -> f32 {
         .map(|op| op.old_range().len())
         .sum();
     let share = 2.0 * same as f32 / (old.len() + new.len()).max(1) as f32;
-    if share < 0.34 { 0.0 } else { share }
+    if share < 0.34 { 0.01 } else { share }
 }
 
 /// Lines that are new or gone, one edit each.
