@@ -641,7 +641,9 @@ fn dependences(compiled: &Configuration<'_>, explanation: &Explanation) -> Vec<D
         add(place, Role::Value);
     }
     if let Configuration::Puppet(_) = compiled {
-        let way = explanation.steps.iter().filter(|step| !step.control);
+        // What is there without being written, as `Stage[main]`, has no place.
+        let is_written = |step: &&Step| !step.control && step.span.start < step.span.end;
+        let way = explanation.steps.iter().filter(is_written);
         way.for_each(|step| add(step.span, Role::Block));
     }
     found
