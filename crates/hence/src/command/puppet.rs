@@ -15,7 +15,7 @@ pub struct PuppetOptions {
     /// The node whose catalog is compiled
     #[arg(long, value_name = "NAME", default_value = "default")]
     node: String,
-    /// Compile for many nodes: a file with a name on each line, or `all`; needs `--out DIR`
+    /// Many nodes: a file with a name on each line, or `all`
     #[arg(long, value_name = "FILE|all", conflicts_with = "node")]
     pub(super) nodes: Option<String>,
     /// The facts of many nodes, each in a file `NAME.json`
