@@ -1,8 +1,10 @@
 //! What is promised about the measurements, and whether it holds.
 
-use crate::contenders::Contender::{self, Floor, Hence, HenceCf2, Jrsonnet};
+use crate::catalogs;
+use crate::contenders::Contender::{self, Floor, Hence, HenceCf2, HencePuppet, Jrsonnet, Puppet};
 use crate::nodes::NODES;
 use crate::rounds::{Measurements, Purpose, milliseconds};
+use crate::site::{self, SITE};
 
 /// A promise next to what was measured.
 #[derive(Debug, PartialEq)]
@@ -71,6 +73,13 @@ const GROWTH: (&str, &str) = ("fleet-1000", LARGEST_FLEET);
 /// is compared with that of the floor.
 const LINEAR: (&str, &str) = ("wide-10000", "wide-100000");
 
+/// Of the real compiler's time and memory, a catalog may take this much.
+const OF_REAL_TIME: f64 = 0.01;
+const OF_REAL_MEMORY: f64 = 0.2;
+
+/// Five times as many things may take five and a half times as long.
+const GROWTH_OF_CATALOGS: (&str, &str, f64) = (catalogs::LARGE, catalogs::LARGEST, 5.5);
+
 /// Every promise about something that was measured.
 pub fn bounds(measured: &Measurements, largest_fleet_output: Option<usize>) -> Vec<Bound> {
     let mut bounds = Vec::new();
@@ -124,21 +133,64 @@ pub fn bounds(measured: &Measurements, largest_fleet_output: Option<usize>) -> V
         "",
     );
 
-    let whole = |purpose| Some(milliseconds(measured.usage(purpose)?));
-    let compile = whole(Purpose::Compile(LARGEST_FLEET, Hence));
-    let added = |purpose| Some(whole(purpose)? - compile?);
+    let large = catalogs::LARGE;
+    let memory = |contender| Some(measured.cost(large, contender)?.bytes);
     promise(
-        "why of one value, beyond a compile".into(),
-        added(Purpose::Why),
-        10.0,
-        "ms",
+        format!("{large}: time of hence-puppet / puppet"),
+        ratio(time(large, HencePuppet), time(large, Puppet)),
+        OF_REAL_TIME,
+        "",
     );
     promise(
-        "impact of a base literal, beyond a compile / a compile".into(),
-        ratio(added(Purpose::Impact), compile),
+        format!("{large}: memory of hence-puppet / puppet"),
+        ratio(memory(HencePuppet), memory(Puppet)),
+        OF_REAL_MEMORY,
+        "",
+    );
+    let (small, large, at_most) = GROWTH_OF_CATALOGS;
+    promise(
+        format!("{large}: time of hence-puppet / {small}"),
+        growth((small, large), HencePuppet),
+        at_most,
+        "",
+    );
+    let whole = |purpose| Some(milliseconds(measured.usage(purpose)?));
+    promise(
+        format!(
+            "site: time of hence-puppet for {} nodes / puppet for {}, warm",
+            SITE.nodes,
+            site::MORE
+        ),
+        ratio(
+            whole(Purpose::Site(SITE.nodes, HencePuppet)),
+            site::warm(measured),
+        ),
         1.0,
         "",
     );
+
+    for (case, asked) in [(LARGEST_FLEET, Hence), (catalogs::LARGE, HencePuppet)] {
+        let compile = whole(Purpose::Compile(case, asked));
+        let added = |purpose| Some(whole(purpose)? - compile?);
+        promise(
+            format!(
+                "{case}: why of one value by {}, beyond a compile",
+                asked.name()
+            ),
+            added(Purpose::Why(asked)),
+            10.0,
+            "ms",
+        );
+        promise(
+            format!(
+                "{case}: impact of a shared literal by {}, beyond a compile / a compile",
+                asked.name()
+            ),
+            ratio(added(Purpose::Impact(asked)), compile),
+            1.0,
+            "",
+        );
+    }
     let apart = NODES.apart(measured).map(milliseconds);
     promise(
         "nodes: time of one command / a process for each".into(),
@@ -159,7 +211,7 @@ mod tests {
             (Purpose::Empty(Hence), 0, 0),
             (Purpose::Compile("fleet-1000", Hence), 3, 0),
             (Purpose::Compile(LARGEST_FLEET, Hence), 36, 12_000),
-            (Purpose::Why, 40, 0),
+            (Purpose::Why(Hence), 40, 0),
         ]);
         let judged: Vec<_> = bounds(&measured, Some(10_000))
             .iter()
@@ -178,7 +230,11 @@ mod tests {
                     1.2,
                     true
                 ),
-                ("why of one value, beyond a compile".to_string(), 4.0, true),
+                (
+                    "fleet-10000: why of one value by hence, beyond a compile".to_string(),
+                    4.0,
+                    true
+                ),
             ]
         );
     }

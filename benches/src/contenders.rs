@@ -4,11 +4,12 @@ use crate::configuration::{Configuration, Sources};
 use crate::measure::{CommandLine, measure};
 use crate::{cf2, jsonnet, smartfrog};
 use serde_json::Value;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A program that turns a configuration into JSON.
+/// A program that turns a configuration into JSON, or a manifest into a catalog.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contender {
     /// This project, reading SmartFrog, with the trace on.
@@ -19,6 +20,10 @@ pub enum Contender {
     Jrsonnet,
     /// `serde_json` reading the output and printing it again.
     Floor,
+    /// This project, reading Puppet, with the trace on.
+    HencePuppet,
+    /// The real compiler of Puppet.
+    Puppet,
 }
 
 /// Where the programs are.
@@ -27,6 +32,8 @@ pub struct Programs {
     pub hence: PathBuf,
     /// `jrsonnet`, as installed by `./bench`.
     pub jrsonnet: PathBuf,
+    /// The script that runs the real compiler of Puppet.
+    pub real: PathBuf,
     /// This program, which is also the floor.
     pub bench: PathBuf,
     /// Where generated configurations go.
@@ -54,15 +61,24 @@ pub enum Agreement {
 }
 
 impl Contender {
-    /// All of them, in the order of the tables.
-    pub const ALL: [Contender; 4] = [
+    /// Those that read configurations, in the order of the tables.
+    pub const OF_CONFIGURATIONS: [Contender; 4] = [
         Contender::Hence,
         Contender::HenceCf2,
         Contender::Jrsonnet,
         Contender::Floor,
     ];
 
-    /// Those that are this project.
+    /// Those that make catalogs.
+    pub const OF_CATALOGS: [Contender; 2] = [Contender::HencePuppet, Contender::Puppet];
+
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Contender> {
+        let of_configurations = Contender::OF_CONFIGURATIONS.into_iter();
+        of_configurations.chain(Contender::OF_CATALOGS)
+    }
+
+    /// Those that are this project and read configurations.
     pub const OURS: [Contender; 2] = [Contender::Hence, Contender::HenceCf2];
 
     /// As in the tables.
@@ -72,6 +88,17 @@ impl Contender {
             Contender::HenceCf2 => "hence-cf2",
             Contender::Jrsonnet => "jrsonnet",
             Contender::Floor => "floor",
+            Contender::HencePuppet => "hence-puppet",
+            Contender::Puppet => "puppet",
+        }
+    }
+
+    /// In how many rounds of so many it is run. The real compiler of Puppet takes very long, and is compared with
+    /// something a hundred times faster: no noise matters that much.
+    pub fn rounds(self, rounds: usize) -> usize {
+        match self {
+            Contender::Puppet => rounds.min(MOST_SLOW_ROUNDS),
+            _ => rounds,
         }
     }
 
@@ -98,6 +125,9 @@ impl Contender {
                 let file = case.directory.join(EXPECTED);
                 CommandLine::new(&programs.bench, ["floor".into(), file.into_os_string()])
             }
+            Contender::HencePuppet | Contender::Puppet => {
+                unreachable!("no configuration is written in Puppet")
+            }
         }
     }
 
@@ -108,7 +138,7 @@ impl Contender {
         let printed = fs::read_to_string(&output)?;
         let expected = match self {
             Contender::Jrsonnet => &case.expected_sorted,
-            Contender::Hence | Contender::HenceCf2 | Contender::Floor => &case.expected,
+            _ => &case.expected,
         };
         Ok(compare(
             expected,
@@ -126,11 +156,26 @@ impl Programs {
         Programs {
             hence: release.join("hence"),
             jrsonnet: target.join("bench/bin/jrsonnet"),
+            real: target.join("bench/real.rb"),
             cases: target.join("bench/cases"),
             bench,
         }
     }
+
+    /// Puts the script that runs the real compiler of Puppet into its place.
+    pub fn write_real_compiler(&self) -> io::Result<()> {
+        fs::write(&self.real, include_str!("../real.rb"))
+    }
+
+    /// The command that runs the real compiler of Puppet.
+    pub fn real_compiler(&self, arguments: impl IntoIterator<Item = OsString>) -> CommandLine {
+        let script = self.real.clone().into_os_string();
+        CommandLine::new(Path::new("ruby"), std::iter::once(script).chain(arguments))
+    }
 }
+
+/// So often the slowest contender is run at most.
+const MOST_SLOW_ROUNDS: usize = 3;
 
 impl Written {
     /// Writes a configuration for every contender into a directory of its own.
@@ -162,14 +207,14 @@ impl Written {
     }
 
     /// The SmartFrog file to compile.
-    pub fn smartfrog(&self) -> std::ffi::OsString {
+    pub fn smartfrog(&self) -> OsString {
         self.directory
             .join(entry_name(smartfrog::EXTENSION))
             .into_os_string()
     }
 
     /// The CF2 file to compile.
-    pub fn cf2(&self) -> std::ffi::OsString {
+    pub fn cf2(&self) -> OsString {
         self.directory
             .join(entry_name(cf2::EXTENSION))
             .into_os_string()

@@ -1,4 +1,5 @@
-//! How fast Hence compiles, next to jrsonnet and to the least that printing the result can cost.
+//! How fast Hence compiles, next to jrsonnet, to the least that printing the result can cost, and to the real compiler
+//! of Puppet.
 //!
 //! cases          what is compiled: fleet, deep, wide, imports
 //! configuration  … described once, with the value it denotes
@@ -6,6 +7,8 @@
 //! cf2            … and again, in its other language
 //! jsonnet        … written for jrsonnet
 //! nodes          … and one that is ten thousand files
+//! catalogs       what is compiled in Puppet: a class of very many things
+//! site           … and a site of very many nodes
 //! contenders     the programs, and whether they agree        checked before anything is timed
 //! floor          the one of them that is here
 //! recording      Hence's compiler with the trace and without
@@ -13,15 +16,18 @@
 //! rounds         many runs, interleaved, and their medians
 //! instructions   a count that a busy machine does not change
 //! reads          … and another: how many files are read
+//! hash           a yardstick
 //! bounds         what is promised
 //! report         the tables
 
 pub mod bounds;
 pub mod cases;
+pub mod catalogs;
 pub mod cf2;
 pub mod configuration;
 pub mod contenders;
 pub mod floor;
+pub mod hash;
 pub mod instructions;
 pub mod jsonnet;
 pub mod measure;
@@ -30,4 +36,5 @@ pub mod reads;
 pub mod recording;
 pub mod report;
 pub mod rounds;
+pub mod site;
 pub mod smartfrog;

@@ -2,6 +2,7 @@
 
 use hence_bench::bounds::{LARGEST_FLEET, bounds};
 use hence_bench::cases::{self, CASES, Case, INHERITED_ATTRIBUTE, Selection};
+use hence_bench::catalogs::{self, DEFINES, Defines};
 use hence_bench::configuration::{Block, Configuration};
 use hence_bench::contenders::{Agreement, Contender, Programs, Written};
 use hence_bench::instructions::{Count, count};
@@ -10,8 +11,9 @@ use hence_bench::nodes::{self, NODES, Nodes};
 use hence_bench::reads::Reads;
 use hence_bench::recording::{self, Recording};
 use hence_bench::report::{self, Instructions, Measured, Results};
-use hence_bench::rounds::{Measurements, Purpose};
-use hence_bench::{floor, smartfrog};
+use hence_bench::rounds::{Measurements, Purpose, median};
+use hence_bench::site::{self, SITE, Site};
+use hence_bench::{floor, hash, smartfrog};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -19,12 +21,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
-Compares Hence, trace on, with jrsonnet and with serde_json reading and printing the same output.
+Compares Hence, trace on, with jrsonnet, with serde_json reading and printing the same output, and with the real compiler
+of Puppet.
 
 usage: ./bench [options]
-  --cases LIST        of fleet, deep, wide, imports, nodes; or one of them such as fleet-1000, deep-all
-  --contenders LIST   of hence, hence-cf2, jrsonnet, floor
-  --runs N            interleaved runs to take the median of (11)
+  --cases LIST        of fleet, deep, wide, imports, nodes, defines, site; or one such as fleet-1000, deep-all
+  --contenders LIST   of hence, hence-cf2, jrsonnet, floor; and hence-puppet, puppet for defines and site
+  --runs N            interleaved runs to take the median of (11); puppet runs 3 times at most
   --deep              count instructions in every case, not only in the smallest
   --check             only check, on small cases, that the contenders print the same
   --json              results for machines
@@ -107,6 +110,8 @@ struct Options {
     task: Task,
     cases: Vec<&'static Case>,
     nodes: Option<Nodes>,
+    defines: Vec<Defines>,
+    site: Option<Site>,
     contenders: Vec<Contender>,
     rounds: usize,
     counting: Counting,
@@ -136,6 +141,25 @@ impl Options {
         let can = self.contenders.contains(&Contender::HenceCf2);
         self.nodes.filter(|_| can)
     }
+
+    /// The site, if it and those who are compared on it are asked for.
+    fn compiles_site(&self) -> Option<Site> {
+        let can = |contender| self.contenders.contains(contender);
+        self.site.filter(|_| Contender::OF_CATALOGS.iter().all(can))
+    }
+
+    /// Those who are asked for, among some.
+    fn among(&self, contenders: &[Contender]) -> Vec<Contender> {
+        let asked = |contender: &&Contender| self.contenders.contains(contender);
+        contenders.iter().filter(asked).copied().collect()
+    }
+
+    /// Whether the real compiler of Puppet is to run.
+    fn needs_puppet(&self) -> bool {
+        let compares = |defines: &Defines| !self.among(defines.contenders).is_empty();
+        self.contenders.contains(&Contender::Puppet)
+            && (self.site.is_some() || self.defines.iter().any(compares))
+    }
 }
 
 fn options(arguments: &[OsString]) -> Result<Options, Trouble> {
@@ -146,7 +170,9 @@ fn options(arguments: &[OsString]) -> Result<Options, Trouble> {
             .filter(|case| case.selection == Selection::Promised)
             .collect(),
         nodes: Some(NODES),
-        contenders: Contender::ALL.to_vec(),
+        defines: DEFINES.to_vec(),
+        site: Some(SITE),
+        contenders: Contender::all().collect(),
         rounds: 11,
         counting: Counting::First,
         format: Format::Tables,
@@ -163,10 +189,20 @@ fn options(arguments: &[OsString]) -> Result<Options, Trouble> {
             "--check" => options.task = Task::Check,
             "--cases" => {
                 let list = value()?;
-                let (nodes, cases): (Vec<&str>, Vec<&str>) =
-                    list.split(',').partition(|&word| word == nodes::NAME);
-                options.cases = named_cases(&cases)?;
-                options.nodes = (!nodes.is_empty()).then_some(NODES);
+                let mut words: Vec<&str> = list.split(',').collect();
+                let mut take = |name: &str| {
+                    let before = words.len();
+                    words.retain(|word| *word != name);
+                    words.len() < before
+                };
+                options.nodes = take(nodes::NAME).then_some(NODES);
+                options.site = take(site::NAME).then_some(SITE);
+                let family = take(catalogs::FAMILY);
+                options.defines = DEFINES.to_vec();
+                options
+                    .defines
+                    .retain(|defines| take(defines.name) || family);
+                options.cases = named_cases(&words)?;
             }
             "--contenders" => options.contenders = named_contenders(&value()?)?,
             "--runs" => {
@@ -199,7 +235,9 @@ fn named_cases(asked: &[&str]) -> Result<Vec<&'static Case>, Trouble> {
     {
         Some(word) => {
             let names = CASES.iter().map(|case| case.name);
-            let names: Vec<_> = names.chain([nodes::NAME]).collect();
+            let names = names.chain([nodes::NAME, site::NAME]);
+            let names = names.chain(DEFINES.iter().map(|defines| defines.name));
+            let names: Vec<_> = names.collect();
             Err(Trouble::Usage(format!(
                 "there is no case {word}; there are {}",
                 names.join(", ")
@@ -214,17 +252,16 @@ fn named_cases(asked: &[&str]) -> Result<Vec<&'static Case>, Trouble> {
 
 fn named_contenders(list: &str) -> Result<Vec<Contender>, Trouble> {
     let asked: Vec<&str> = list.split(',').collect();
-    let named = |word: &str| {
-        Contender::ALL
-            .into_iter()
-            .find(|contender| contender.name() == word)
-    };
+    let named = |word: &str| Contender::all().find(|contender| contender.name() == word);
     match asked.iter().find(|word| named(word).is_none()) {
-        Some(word) => Err(Trouble::Usage(format!(
-            "there is no contender {word}; there are hence, hence-cf2, jrsonnet and floor"
-        ))),
-        None => Ok(Contender::ALL
-            .into_iter()
+        Some(word) => {
+            let names: Vec<_> = Contender::all().map(Contender::name).collect();
+            let names = names.join(", ");
+            Err(Trouble::Usage(format!(
+                "there is no contender {word}; there are {names}"
+            )))
+        }
+        None => Ok(Contender::all()
             .filter(|contender| asked.contains(&contender.name()))
             .collect()),
     }
@@ -232,6 +269,7 @@ fn named_contenders(list: &str) -> Result<Vec<Contender>, Trouble> {
 
 fn check(options: &Options) -> Result<(), Trouble> {
     let programs = Programs::around(std::env::current_exe()?);
+    prepare_puppet(options, &programs)?;
     for case in &options.cases {
         let directory = programs.cases.join(format!("small-{}", case.name));
         let written = Written::write(&case.shape.small().configuration(), &directory)?;
@@ -242,7 +280,54 @@ fn check(options: &Options) -> Result<(), Trouble> {
         written_nodes(NODES.small(), &programs, "small-nodes")?;
         println!("{}: the outputs are as expected", nodes::NAME);
     }
+    if let Some(first) = options.defines.first() {
+        written_defines(options, first.small(), &programs, "small-defines")?;
+        println!("{}: the outputs are equal", catalogs::FAMILY);
+    }
+    if let Some(site) = options.compiles_site() {
+        written_site(site.small(), &programs, "small-site")?;
+        println!("{}: the outputs are equal", site::NAME);
+    }
     Ok(())
+}
+
+/// Says what to install if the real compiler of Puppet is asked for and not there.
+fn prepare_puppet(options: &Options, programs: &Programs) -> Result<(), Trouble> {
+    if !options.needs_puppet() {
+        return Ok(());
+    }
+    if !catalogs::is_installed() {
+        let words = "the real compiler of Puppet is not installed here: install puppet-agent, \
+                     or name other cases with `--cases fleet,deep,wide,imports,nodes`";
+        return Err(Trouble::World(io::Error::other(words)));
+    }
+    fs::create_dir_all(&programs.cases)?;
+    Ok(programs.write_real_compiler()?)
+}
+
+fn written_defines(
+    options: &Options,
+    defines: Defines,
+    programs: &Programs,
+    directory: &str,
+) -> Result<catalogs::Written, Trouble> {
+    let written = catalogs::Written::write(defines, &programs.cases.join(directory))?;
+    match written.check(programs, &options.among(defines.contenders))? {
+        Agreement::Agrees => Ok(written),
+        Agreement::Differs(how) => Err(Trouble::Differs(format!("{}: {how}", defines.name))),
+    }
+}
+
+fn written_site(
+    site: Site,
+    programs: &Programs,
+    directory: &str,
+) -> Result<site::Written, Trouble> {
+    let written = site::Written::write(site, &programs.cases.join(directory))?;
+    match written.check(programs)? {
+        Agreement::Agrees => Ok(written),
+        Agreement::Differs(how) => Err(Trouble::Differs(format!("{}: {how}", site::NAME))),
+    }
 }
 
 fn written_nodes(
@@ -259,13 +344,16 @@ fn written_nodes(
 
 fn benchmark(options: &Options) -> Result<(), Trouble> {
     let programs = Programs::around(std::env::current_exe()?);
+    prepare_puppet(options, &programs)?;
 
     let empty = Configuration {
         prototypes: Vec::new(),
         config: Block::new(Vec::new()),
     };
     let empty = Written::write(&empty, &programs.cases.join("empty"))?;
-    agree(options, &programs, "empty", &empty)?;
+    if !options.cases.is_empty() {
+        agree(options, &programs, "empty", &empty)?;
+    }
     let mut written = Vec::new();
     for case in &options.cases {
         eprintln!("{}: writing it, and comparing the outputs", case.name);
@@ -285,8 +373,26 @@ fn benchmark(options: &Options) -> Result<(), Trouble> {
             Some((nodes, written))
         }
     };
+    let mut defines = Vec::new();
+    for one in &options.defines {
+        eprintln!("{}: writing it, and comparing the outputs", one.name);
+        defines.push((*one, written_defines(options, *one, &programs, one.name)?));
+    }
+    commands.extend(catalog_commands(options, &programs, &defines)?);
+    if let Some(site) = options.compiles_site() {
+        eprintln!("{}: writing it, and comparing the outputs", site::NAME);
+        commands.extend(written_site(site, &programs, site::NAME)?.commands(&programs));
+    }
+    let asks = commands
+        .iter()
+        .any(|(purpose, _)| matches!(purpose, Purpose::Why(_)));
+    let mut hashed = Vec::new();
     let measurements = Measurements::take(&commands, options.rounds, |round| {
         eprintln!("round {} of {}", round + 1, options.rounds);
+        if asks {
+            hashed.push(hash::hash()?);
+        }
+        Ok(())
     })?;
     let largest_fleet = written.iter().find(|(case, _)| case.name == LARGEST_FLEET);
     let nodes = match &nodes {
@@ -311,13 +417,21 @@ fn benchmark(options: &Options) -> Result<(), Trouble> {
     let results = Results {
         rounds: options.rounds,
         nodes,
-        contenders: options.contenders.clone(),
+        hash: asks.then(|| median(hashed.into_iter())),
+        contenders: options.among(&Contender::OF_CONFIGURATIONS),
         bounds: bounds(
             &measurements,
             largest_fleet.map(|(_, written)| written.expected.len()),
         ),
         measurements,
-        instructions: instructions(options, &programs, &written)?,
+        instructions: instructions(options, &programs, &written, &defines)?,
+        catalogs: defines
+            .iter()
+            .map(|(defines, written)| report::Catalog {
+                name: defines.name,
+                source_bytes: written.source_bytes(),
+            })
+            .collect(),
         cases: written
             .iter()
             .map(|(case, written)| Measured {
@@ -344,7 +458,7 @@ fn agree(
     name: &str,
     written: &Written,
 ) -> Result<(), Trouble> {
-    for contender in &options.contenders {
+    for contender in options.among(&Contender::OF_CONFIGURATIONS) {
         if let Agreement::Differs(how) = contender.check(programs, written)? {
             let message = format!("{name}: {} prints something else: {how}", contender.name());
             return Err(Trouble::Differs(message));
@@ -361,19 +475,28 @@ fn commands(
     written: &[(&Case, Written)],
 ) -> Result<Vec<(Purpose, CommandLine)>, Trouble> {
     let mut commands = Vec::new();
-    for &contender in &options.contenders {
+    if written.is_empty() {
+        return Ok(commands);
+    }
+    let contenders = options.among(&Contender::OF_CONFIGURATIONS);
+    for &contender in &contenders {
         commands.push((
             Purpose::Empty(contender),
             contender.compile(programs, empty),
         ));
     }
     for (case, written) in written {
-        for &contender in &options.contenders {
+        for &contender in &contenders {
             let purpose = Purpose::Compile(case.name, contender);
             commands.push((purpose, contender.compile(programs, written)));
         }
-        if case.name == LARGEST_FLEET && options.contenders.contains(&Contender::Hence) {
-            commands.extend(questions(case, programs, written)?);
+        if case.name == LARGEST_FLEET {
+            for &contender in contenders
+                .iter()
+                .filter(|one| Contender::OURS.contains(one))
+            {
+                commands.extend(questions(case, programs, written, contender)?);
+            }
         }
     }
     Ok(commands)
@@ -383,23 +506,35 @@ fn questions(
     case: &Case,
     programs: &Programs,
     written: &Written,
+    contender: Contender,
 ) -> io::Result<[(Purpose, CommandLine); 2]> {
-    let file = written.smartfrog();
     let cases::Shape::Fleet { machines } = case.shape else {
         unreachable!("questions are asked about a fleet");
     };
-    let value = format!("{}:net:mtu", cases::machine_name(machines - 1));
-    let literal = smartfrog::position_of_value(&fs::read_to_string(&file)?, INHERITED_ATTRIBUTE)
+    let machine = cases::machine_name(machines - 1);
+    let (file, assigned, value) = match contender {
+        Contender::HenceCf2 => (
+            written.cf2(),
+            format!("{INHERITED_ATTRIBUTE} =>"),
+            format!("{machine}.net.mtu"),
+        ),
+        _ => (
+            written.smartfrog(),
+            INHERITED_ATTRIBUTE.to_string(),
+            format!("{machine}:net:mtu"),
+        ),
+    };
+    let literal = smartfrog::position_of_value(&fs::read_to_string(&file)?, &assigned)
         .expect("the base prototype has the attribute");
     let mut place = file.clone();
     place.push(format!(":{literal}"));
     Ok([
         (
-            Purpose::Why,
+            Purpose::Why(contender),
             CommandLine::new(&programs.hence, ["why".into(), file.clone(), value.into()]),
         ),
         (
-            Purpose::Impact,
+            Purpose::Impact(contender),
             CommandLine::new(
                 &programs.hence,
                 ["impact".into(), place, "--in".into(), file],
@@ -408,32 +543,68 @@ fn questions(
     ])
 }
 
-/// Counts what Hence and the floor execute. Jrsonnet would take minutes under valgrind.
+/// What is run in a round for catalogs.
+fn catalog_commands(
+    options: &Options,
+    programs: &Programs,
+    defines: &[(Defines, catalogs::Written)],
+) -> Result<Vec<(Purpose, CommandLine)>, Trouble> {
+    let mut commands = Vec::new();
+    if defines.is_empty() {
+        return Ok(commands);
+    }
+    let empty = catalogs::Written::empty(&programs.cases.join("empty-catalog"))?;
+    for contender in options.among(&Contender::OF_CATALOGS) {
+        let command = empty.compile(programs, contender);
+        commands.push((Purpose::Empty(contender), command));
+    }
+    let ours = Contender::HencePuppet;
+    for (defines, written) in defines {
+        for contender in options.among(defines.contenders) {
+            let purpose = Purpose::Compile(defines.name, contender);
+            commands.push((purpose, written.compile(programs, contender)));
+        }
+        if defines.name == catalogs::LARGE && options.contenders.contains(&ours) {
+            commands.push((Purpose::Why(ours), written.why(programs)));
+            commands.push((Purpose::Impact(ours), written.impact(programs)));
+        }
+    }
+    Ok(commands)
+}
+
+/// Counts what Hence and the floor execute. Jrsonnet and the real compiler of Puppet would take minutes under
+/// valgrind.
 fn instructions(
     options: &Options,
     programs: &Programs,
     written: &[(&Case, Written)],
+    defines: &[(Defines, catalogs::Written)],
 ) -> Result<Option<Vec<Instructions>>, Trouble> {
-    let counted = match options.counting {
-        Counting::First => &written[..written.len().min(1)],
-        Counting::Every => written,
+    let counted = |all: usize| match options.counting {
+        Counting::First => all.min(1),
+        Counting::Every => all,
     };
-    let mut counts = Vec::new();
-    for (case, written) in counted {
+    let mut commands = Vec::new();
+    for (case, written) in &written[..counted(written.len())] {
         for (by, command) in counted_commands(options, programs, written)? {
-            let profile = written.directory.join(format!("callgrind.{by}"));
-            match count(&command, &profile)? {
-                Count::Instructions(count) => {
-                    counts.push(Instructions {
-                        case: case.name,
-                        by,
-                        count,
-                    });
-                }
-                Count::NoValgrind => {
-                    eprintln!("valgrind is not installed here: instructions are not counted");
-                    return Ok(None);
-                }
+            commands.push((case.name, by, command, written.directory.as_path()));
+        }
+    }
+    let ours = Contender::HencePuppet;
+    if options.contenders.contains(&ours) {
+        for (defines, written) in &defines[..counted(defines.len())] {
+            let command = written.compile(programs, ours);
+            commands.push((defines.name, ours.name(), command, written.directory()));
+        }
+    }
+    let mut counts = Vec::new();
+    for (case, by, command, directory) in commands {
+        let profile = directory.join(format!("callgrind.{by}"));
+        match count(&command, &profile)? {
+            Count::Instructions(count) => counts.push(Instructions { case, by, count }),
+            Count::NoValgrind => {
+                eprintln!("valgrind is not installed here: instructions are not counted");
+                return Ok(None);
             }
         }
     }
@@ -487,6 +658,31 @@ mod tests {
         );
         assert_eq!(names("deep-all"), Some(vec!["deep-all"]));
         assert_eq!(names("fleet,steep"), None);
+    }
+
+    #[test]
+    fn catalogs_are_asked_for_by_name() {
+        let asked = |words: &[&str]| {
+            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+            let options = options(&words).ok()?;
+            let defines = options.defines.iter().map(|defines| defines.name);
+            let names: Vec<&str> = defines.chain(options.site.map(|_| site::NAME)).collect();
+            Some((names.join(" "), options.cases.len(), options.needs_puppet()))
+        };
+        let found = |names: &str, cases, puppet| Some((names.to_owned(), cases, puppet));
+        assert_eq!(
+            asked(&["--cases", "defines-1000,fleet"]),
+            found("defines-1000", 2, true)
+        );
+        assert_eq!(
+            asked(&["--cases", "defines,site"]),
+            found("defines-1000 defines-10000 defines-50000 site", 0, true)
+        );
+        assert_eq!(asked(&["--cases", "fleet"]), found("", 2, false));
+        assert_eq!(
+            asked(&["--cases", "defines-1000", "--contenders", "hence-puppet"]),
+            found("defines-1000", 0, false)
+        );
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! The results as tables for people, or as JSON for machines.
 
 use crate::bounds::{Bound, LARGEST_FLEET};
+use crate::catalogs;
 use crate::contenders::Contender;
 use crate::measure::Usage;
 use crate::rounds::{Cost, Measurements, Purpose, milliseconds};
+use crate::site::{self, SITE};
 use serde_json::{Map, Value, json};
+use std::time::Duration;
 
 /// Everything a benchmark found out.
 pub struct Results {
@@ -20,6 +23,10 @@ pub struct Results {
     pub bounds: Vec<Bound>,
     /// All nodes with one command and with a process for each.
     pub nodes: Option<Nodes>,
+    /// Classes in Puppet, in the order of measuring.
+    pub catalogs: Vec<Catalog>,
+    /// What hashing takes, if questions were asked.
+    pub hash: Option<Duration>,
     /// Instruction counts, if they could be taken.
     pub instructions: Option<Vec<Instructions>>,
 }
@@ -32,6 +39,14 @@ pub struct Measured {
     pub source_bytes: usize,
     /// Compact JSON to print, in bytes.
     pub output_bytes: usize,
+}
+
+/// A class in Puppet that was measured.
+pub struct Catalog {
+    /// As it is asked for.
+    pub name: &'static str,
+    /// Puppet to read, in bytes.
+    pub source_bytes: usize,
 }
 
 /// What compiling very many small files takes.
@@ -58,19 +73,31 @@ pub struct Instructions {
 
 /// The tables.
 pub fn text(results: &Results) -> String {
-    let mut sections = vec![
-        format!(
+    let mut sections = Vec::new();
+    if !results.cases.is_empty() {
+        sections.push(format!(
             "CPU time, user and system, in ms: median of {} interleaved runs, an empty file subtracted\n{}",
             results.rounds,
             times(results)
-        ),
-        format!(
+        ));
+        sections.push(format!(
             "Peak memory in MB, an empty file subtracted\n{}",
             memory(results)
-        ),
-    ];
-    sections.extend(queries(results).map(|table| {
-        format!("Questions about {LARGEST_FLEET}, CPU time of the whole process in ms\n{table}")
+        ));
+    }
+    if !results.catalogs.is_empty() {
+        sections.push(format!(
+            "Catalogs of Puppet: CPU time in ms and peak memory in MB, an empty manifest subtracted\n{}",
+            catalog_costs(results)
+        ));
+    }
+    sections.extend(
+        site_times(results).map(|table| format!("A site in Puppet: CPU time in ms\n{table}")),
+    );
+    sections.extend(questions(results).map(|table| {
+        format!(
+            "Questions: CPU time of the whole process in ms, and in times of hashing 100 MB with BLAKE3\n{table}"
+        )
     }));
     sections.extend(results.nodes.as_ref().map(|measured| {
         format!(
@@ -112,6 +139,30 @@ pub fn json(results: &Results) -> Value {
         })
     });
     let whole = |purpose| results.measurements.usage(purpose).map(milliseconds);
+    let catalogs = results.catalogs.iter().map(|catalog| {
+        let costs: Map<String, Value> = Contender::OF_CATALOGS
+            .iter()
+            .filter_map(|&contender| {
+                let cost = results.measurements.cost(catalog.name, contender)?;
+                let value = json!({"milliseconds": cost.milliseconds, "bytes": cost.bytes});
+                Some((contender.name().to_string(), value))
+            })
+            .collect();
+        json!({
+            "case": catalog.name,
+            "source_bytes": catalog.source_bytes,
+            "beyond_empty": costs,
+        })
+    });
+    let asked = ASKED.iter().filter_map(|&(case, by)| {
+        Some(json!({
+            "case": case,
+            "by": by.name(),
+            "compile_milliseconds": whole(Purpose::Compile(case, by))?,
+            "why_milliseconds": whole(Purpose::Why(by))?,
+            "impact_milliseconds": whole(Purpose::Impact(by))?,
+        }))
+    });
     let bounds = results.bounds.iter().map(|bound| {
         json!({
             "what": bound.what,
@@ -142,8 +193,15 @@ pub fn json(results: &Results) -> Value {
     json!({
         "rounds": results.rounds,
         "cases": cases.collect::<Vec<_>>(),
-        "why_milliseconds": whole(Purpose::Why),
-        "impact_milliseconds": whole(Purpose::Impact),
+        "catalogs": catalogs.collect::<Vec<_>>(),
+        "site": {
+            "nodes": SITE.nodes,
+            "hence_puppet_milliseconds": whole(Purpose::Site(SITE.nodes, Contender::HencePuppet)),
+            "puppet_nodes": site::MORE,
+            "puppet_milliseconds": site::warm(&results.measurements),
+        },
+        "questions": asked.collect::<Vec<_>>(),
+        "hash_milliseconds": results.hash.map(|hash| hash.as_secs_f64() * 1e3),
         "nodes": nodes,
         "instructions": instructions.collect::<Vec<_>>(),
         "bounds": bounds.collect::<Vec<_>>(),
@@ -233,20 +291,105 @@ fn memory(results: &Results) -> String {
     table(&rows)
 }
 
-fn queries(results: &Results) -> Option<String> {
-    let asked = [
-        ("compile", Purpose::Compile(LARGEST_FLEET, Contender::Hence)),
-        ("why", Purpose::Why),
-        ("impact", Purpose::Impact),
+fn catalog_costs(results: &Results) -> String {
+    let heading = [
+        "case",
+        "hence-puppet",
+        "puppet",
+        "ratio",
+        "hence-puppet MB",
+        "puppet MB",
+        "ratio",
+        "source MB",
     ];
-    let rows: Option<Vec<_>> = asked
-        .into_iter()
-        .map(|(word, purpose)| {
-            let usage = results.measurements.usage(purpose)?;
-            Some(vec![word.to_string(), figure(Some(milliseconds(usage)), 2)])
-        })
-        .collect();
-    Some(table(&rows?))
+    let mut rows = vec![heading.map(String::from).to_vec()];
+    let [ours, real] = Contender::OF_CATALOGS;
+    for catalog in &results.catalogs {
+        let cost = |contender| results.measurements.cost(catalog.name, contender);
+        let (ours, real) = (cost(ours), cost(real));
+        let ratio = |of: fn(Cost) -> f64| Some(of(ours?) / of(real?));
+        let times = |cost: Option<Cost>| figure(cost.map(|cost| cost.milliseconds), 2);
+        let sizes = |cost: Option<Cost>| figure(cost.map(|cost| megabytes(cost.bytes)), 2);
+        rows.push(vec![
+            catalog.name.to_string(),
+            times(ours),
+            times(real),
+            figure(ratio(|cost| cost.milliseconds), 4),
+            sizes(ours),
+            sizes(real),
+            figure(ratio(|cost| cost.bytes), 3),
+            figure(Some(megabytes(catalog.source_bytes as f64)), 2),
+        ]);
+    }
+    let empty = |contender| results.measurements.usage(Purpose::Empty(contender));
+    let (ours, real) = (empty(ours), empty(real));
+    let times = |usage: Option<Usage>| figure(usage.map(milliseconds), 2);
+    let sizes = |usage: Option<Usage>| figure(usage.map(|usage| megabytes(usage.peak as f64)), 2);
+    rows.push(vec![
+        "(empty)".to_string(),
+        times(ours),
+        times(real),
+        String::new(),
+        sizes(ours),
+        sizes(real),
+    ]);
+    table(&rows)
+}
+
+fn site_times(results: &Results) -> Option<String> {
+    let ours = Purpose::Site(SITE.nodes, Contender::HencePuppet);
+    let ours = milliseconds(results.measurements.usage(ours)?);
+    let real = site::warm(&results.measurements)?;
+    let row = |by: Contender, nodes: usize, words: &str, time: f64| {
+        vec![
+            format!("{nodes} nodes by {}{words}", by.name()),
+            figure(Some(time), 0),
+        ]
+    };
+    Some(table(&[
+        row(Contender::HencePuppet, SITE.nodes, "", ours),
+        row(Contender::Puppet, site::MORE, ", warm", real),
+    ]))
+}
+
+/// What questions are asked about, and in which language it is written.
+const ASKED: [(&str, Contender); 3] = [
+    (LARGEST_FLEET, Contender::Hence),
+    (LARGEST_FLEET, Contender::HenceCf2),
+    (catalogs::LARGE, Contender::HencePuppet),
+];
+
+fn questions(results: &Results) -> Option<String> {
+    let hash = results.hash?.as_secs_f64() * 1e3;
+    let heading = [
+        "case",
+        "compile",
+        "why",
+        "impact",
+        "why/BLAKE3",
+        "impact/BLAKE3",
+    ];
+    let mut rows = vec![heading.map(String::from).to_vec()];
+    for (case, by) in ASKED {
+        let time = |purpose| results.measurements.usage(purpose).map(milliseconds);
+        let (why, impact) = (time(Purpose::Why(by)), time(Purpose::Impact(by)));
+        if why.is_none() {
+            continue;
+        }
+        rows.push(vec![
+            format!("{case} by {}", by.name()),
+            figure(time(Purpose::Compile(case, by)), 2),
+            figure(why, 2),
+            figure(impact, 2),
+            figure(why.map(|why| why / hash), 2),
+            figure(impact.map(|impact| impact / hash), 2),
+        ]);
+    }
+    rows.push(vec![
+        "(BLAKE3 of 100 MB)".to_string(),
+        figure(Some(hash), 2),
+    ]);
+    Some(table(&rows))
 }
 
 fn nodes(measured: &Nodes) -> String {
@@ -368,6 +511,8 @@ mod tests {
             bounds: bounds(&measurements, None),
             measurements,
             nodes: None,
+            catalogs: Vec::new(),
+            hash: None,
             instructions: Some(vec![Instructions {
                 case: "imports",
                 by: "floor",
@@ -406,6 +551,6 @@ Promises
             20.0
         );
         assert_eq!(json["bounds"][0]["holds"], false);
-        assert_eq!(json["why_milliseconds"], Value::Null);
+        assert_eq!(json["hash_milliseconds"], Value::Null);
     }
 }

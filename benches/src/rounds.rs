@@ -16,14 +16,28 @@ pub enum Purpose {
     Empty(Contender),
     /// A contender compiles the case of this name.
     Compile(&'static str, Contender),
-    /// Hence says why one value of the largest fleet is what it is.
-    Why,
-    /// Hence says what a literal of that fleet's base prototype reaches.
-    Impact,
+    /// Hence says why one value is what it is: of the largest fleet, or of a class in Puppet.
+    Why(Contender),
+    /// Hence says what a literal reaches that all machines, or all things of the class, have in common.
+    Impact(Contender),
     /// Hence compiles all nodes with one command.
     Nodes,
     /// Hence compiles one of the sample of nodes.
     Node(usize),
+    /// A contender compiles so many nodes of a site in Puppet in one process.
+    Site(usize, Contender),
+}
+
+impl Purpose {
+    /// In how many rounds of so many it is run.
+    fn rounds(self, rounds: usize) -> usize {
+        match self {
+            Purpose::Empty(contender)
+            | Purpose::Compile(_, contender)
+            | Purpose::Site(_, contender) => contender.rounds(rounds),
+            _ => rounds,
+        }
+    }
 }
 
 /// The medians of all rounds.
@@ -41,16 +55,19 @@ pub struct Cost {
 }
 
 impl Measurements {
-    /// Runs every command once in each round, its output discarded.
+    /// Runs every command once in each of its rounds, its output discarded.
     pub fn take(
         commands: &[(Purpose, CommandLine)],
         rounds: usize,
-        mut before_round: impl FnMut(usize),
+        mut before_round: impl FnMut(usize) -> io::Result<()>,
     ) -> io::Result<Measurements> {
         let mut usages = vec![Vec::with_capacity(rounds); commands.len()];
         for round in 0..rounds {
-            before_round(round);
-            for ((_, command), usages) in commands.iter().zip(&mut usages) {
+            before_round(round)?;
+            for ((purpose, command), usages) in commands.iter().zip(&mut usages) {
+                if round >= purpose.rounds(rounds) {
+                    continue;
+                }
                 usages.push(measure(command, Path::new("/dev/null"))?);
             }
         }
@@ -94,7 +111,8 @@ fn median_usage(runs: &[Usage]) -> Usage {
     }
 }
 
-fn median<T: Ord + Copy>(values: impl Iterator<Item = T>) -> T {
+/// The middle one of some values.
+pub fn median<T: Ord + Copy>(values: impl Iterator<Item = T>) -> T {
     let mut values: Vec<T> = values.collect();
     values.sort_unstable();
     values[values.len() / 2]

@@ -538,15 +538,17 @@ impl Explainer<'_, '_> {
         home: Home,
         path: &str,
     ) -> Evaluated<Vec<Expression>> {
+        // Steps are turned around in the end.
+        let lower = self.below(below, home, path)?;
         let mut operands = Vec::new();
-        for candidate in by {
+        for candidate in by.iter().rev() {
             let mutation = self.operator(candidate.operator);
-            let operand = self.candidate(candidate, home);
             self.step(StepKind::Mutation(mutation), candidate.span, path);
-            operands.push(operand);
+            operands.push(self.candidate(candidate, home));
         }
+        operands.reverse();
         // What the same function makes of those below are operands of this one, too.
-        match self.below(below, home, path)? {
+        match lower {
             Some((lower, expression)) if lower == Some(function) => {
                 operands.extend(expression.operands);
             }
@@ -811,16 +813,19 @@ impl Explainer<'_, '_> {
                     first = left;
                 }
                 rest.push(first);
+                rest.reverse();
+                // A logical operator may not need all operands.
+                let decisive = rest.iter().position(|&operand| {
+                    let datum = self.evaluated(operand, scope, home);
+                    self.decides(operator, datum)
+                });
+                rest.truncate(decisive.map_or(rest.len(), |at| at + 1));
                 let mut operands = Vec::new();
-                // Steps are turned around in the end; a logical operator may not need all operands.
-                let mut decided = false;
+                // Steps are turned around in the end.
                 for operand in rest.into_iter().rev() {
-                    if !decided {
-                        operands.push(self.expression(operand, scope, home, ""));
-                        let datum = self.evaluated(operand, scope, home);
-                        decided = self.decides(operator, datum);
-                    }
+                    operands.push(self.expression(operand, scope, home, ""));
                 }
+                operands.reverse();
                 self.operation(operator.text(), id, scope, home, path, operands)
             }
             Kind::If(condition, then, otherwise) => {

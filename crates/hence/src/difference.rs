@@ -1,7 +1,5 @@
 //! What differs between two configurations: by path and resource, and in order where order has a meaning.
 
-use std::collections::HashSet;
-
 use hence_model::path::{Path, Segment};
 use hence_model::value::{List, Map, Value};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -210,21 +208,6 @@ pub fn leaves(value: &Value) -> Vec<(Path, &Value)> {
     leaves
 }
 
-/// The relations of two catalogs that differ, between resources that both have.
-pub fn relations(
-    old: &[(String, String)],
-    new: &[(String, String)],
-    in_both: &dyn Fn(&str) -> bool,
-) -> (Vec<(String, String)>, Vec<(String, String)>) {
-    let only = |of: &[(String, String)], other: &[(String, String)]| {
-        let other: HashSet<&(String, String)> = other.iter().collect();
-        let kept = of.iter().filter(|pair| !other.contains(pair));
-        let kept = kept.filter(|(from, to)| in_both(from) && in_both(to));
-        kept.cloned().collect()
-    };
-    (only(old, new), only(new, old))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -238,8 +221,8 @@ mod tests {
     }
 
     fn list(numbers: &[i64]) -> Value {
-        let numbers = numbers.iter().copied().map(Value::Integer).collect();
-        Value::List(List::from(Vec::from_iter::<Vec<Value>>(numbers)))
+        let numbers = numbers.iter().copied().map(Value::Integer);
+        Value::List(List::from(numbers.collect::<Vec<_>>()))
     }
 
     fn told(old: &Value, new: &Value, ordered: bool) -> Vec<String> {

@@ -23,6 +23,8 @@ pub fn edits(file: &str, old: &str, new: &str) -> Vec<Edit> {
         .algorithm(Algorithm::Patience)
         .diff_lines(old, new);
     let (olds, news) = (offsets(old), offsets(new));
+    let old_lines: Vec<&str> = old.split_inclusive('\n').collect();
+    let new_lines: Vec<&str> = new.split_inclusive('\n').collect();
     for part in lines.ops() {
         match *part {
             DiffOp::Equal { .. } => {}
@@ -46,33 +48,94 @@ pub fn edits(file: &str, old: &str, new: &str) -> Vec<Edit> {
                 new_index,
                 new_len,
             } => {
-                let common = old_len.min(new_len);
-                for at in 0..common {
-                    let from = olds[old_index + at]..olds[old_index + at + 1];
-                    let to = news[new_index + at]..news[new_index + at + 1];
+                let from = &old_lines[old_index..old_index + old_len];
+                let to = &new_lines[new_index..new_index + new_len];
+                for (old_at, new_at) in paired(from, to) {
+                    let place = |offsets: &[usize], first: usize, at: Result<usize, usize>| match at
+                    {
+                        Ok(at) => offsets[first + at]..offsets[first + at + 1],
+                        Err(at) => offsets[first + at]..offsets[first + at],
+                    };
+                    let from = place(&olds, old_index, old_at);
+                    let to = place(&news, new_index, new_at);
                     edits.push(within(file, old, new, from, to));
                 }
-                let (from, to) = (olds[old_index + common], news[new_index + common]);
-                each(
-                    &mut edits,
-                    file,
-                    &olds,
-                    old_index + common,
-                    old_len - common,
-                    |range| (range, to..to),
-                );
-                each(
-                    &mut edits,
-                    file,
-                    &news,
-                    new_index + common,
-                    new_len - common,
-                    |range| (from..from, range),
-                );
             }
         }
     }
     edits
+}
+
+/// A line, or else how many stand before the place where there is none.
+type At = Result<usize, usize>;
+
+/// So many comparisons of lines are made to find those that belong together.
+const MOST_COMPARED: usize = 10_000;
+
+/// Which lines became which, in order: so that those that are paired have most words in common. One that became
+/// another is paired with it in any case.
+fn paired(old: &[&str], new: &[&str]) -> Vec<(At, At)> {
+    if old.len() == 1 && new.len() == 1 {
+        return vec![(Ok(0), Ok(0))];
+    }
+    if old.len() * new.len() > MOST_COMPARED {
+        let gone = (0..old.len()).map(|at| (Ok(at), Err(0)));
+        let come = (0..new.len()).map(|at| (Err(old.len()), Ok(at)));
+        return gone.chain(come).collect();
+    }
+    // The best that can be had of the lines from each pair of places on.
+    let width = new.len() + 1;
+    let mut best = vec![0.0; (old.len() + 1) * width];
+    let alike: Vec<f32> = old
+        .iter()
+        .flat_map(|old| new.iter().map(|new| likeness(old, new)))
+        .collect();
+    for i in (0..old.len()).rev() {
+        for j in (0..new.len()).rev() {
+            let both = alike[i * new.len() + j] + best[(i + 1) * width + j + 1];
+            let skipped = f32::max(best[(i + 1) * width + j], best[i * width + j + 1]);
+            best[i * width + j] = f32::max(both, skipped);
+        }
+    }
+    let (mut i, mut j) = (0, 0);
+    let mut pairs = Vec::new();
+    while i < old.len() || j < new.len() {
+        let here = best[i * width + j];
+        if i < old.len() && j < new.len() {
+            let like = alike[i * new.len() + j];
+            if like > 0.0 && here == like + best[(i + 1) * width + j + 1] {
+                pairs.push((Ok(i), Ok(j)));
+                (i, j) = (i + 1, j + 1);
+                continue;
+            }
+        }
+        if i < old.len() && (j == new.len() || here == best[(i + 1) * width + j]) {
+            pairs.push((Ok(i), Err(j)));
+            i += 1;
+        } else {
+            pairs.push((Err(i), Ok(j)));
+            j += 1;
+        }
+    }
+    pairs
+}
+
+/// How many of their words two lines have in common; nothing, if it is less than a third.
+fn likeness<'l>(old: &'l str, new: &'l str) -> f32 {
+    let named = |line: &'l str| -> Vec<&'l str> {
+        let words = words(line).into_iter();
+        words
+            .filter(|word| word.starts_with(char::is_alphanumeric))
+            .collect()
+    };
+    let (old, new) = (named(old), named(new));
+    let same: usize = capture_diff_slices(Algorithm::Myers, &old, &new)
+        .iter()
+        .filter(|op| matches!(op, DiffOp::Equal { .. }))
+        .map(|op| op.old_range().len())
+        .sum();
+    let share = 2.0 * same as f32 / (old.len() + new.len()).max(1) as f32;
+    if share < 0.34 { 0.0 } else { share }
 }
 
 /// Lines that are new or gone, one edit each.
@@ -166,6 +229,21 @@ mod tests {
         );
         assert_eq!(told("a\nc", "a\nb\nc"), [(String::new(), "b\n".to_owned())]);
         assert_eq!(told("", "a\nb\n").len(), 2);
+    }
+
+    #[test]
+    fn lines_that_are_alike_belong_together() {
+        let old = "a extends Service, { user 1; }\nb extends Service, { ports 2; }\n";
+        let new = "a extends Service\nmail { port 25; }\nb extends Service, { ports 3; }\n";
+        let expected = [
+            (", { user 1; }", ""),
+            ("", "mail { port 25; }\n"),
+            ("2", "3"),
+        ];
+        assert_eq!(
+            told(old, new),
+            expected.map(|(old, new)| (old.to_owned(), new.to_owned()))
+        );
     }
 
     #[test]

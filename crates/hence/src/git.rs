@@ -7,6 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Mutex;
 
 use hence_model::diagnostic::{Code, Diagnostic};
+use hence_model::value::{Map, Value};
 
 use crate::Stop;
 
@@ -60,6 +61,22 @@ impl Commit {
     /// The hash as people write it.
     pub fn short(&self) -> &str {
         &self.hash[..self.hash.len().min(8)]
+    }
+
+    /// All that is known about it, for programs.
+    pub fn about(&self) -> Value {
+        let mut about = Map::default();
+        let parts = [
+            ("hash", &self.hash),
+            ("author", &self.author),
+            ("mail", &self.mail),
+            ("date", &self.date),
+            ("subject", &self.subject),
+        ];
+        for (key, part) in parts {
+            about.insert(key.to_owned(), Value::Text(part.clone()));
+        }
+        Value::Map(about)
     }
 }
 
@@ -185,6 +202,32 @@ fn tidy(name: &str) -> Option<String> {
     (!name.contains('\n')).then_some(name)
 }
 
+/// Which commits the lines of files are from.
+pub struct Lines {
+    directory: PathBuf,
+    revision: Option<String>,
+    files: HashMap<String, Option<Vec<Option<Commit>>>>,
+}
+
+impl Lines {
+    /// The lines as they are in a revision or, without one, on the disk.
+    pub fn new(directory: PathBuf, revision: Option<String>) -> Self {
+        Self {
+            directory,
+            revision,
+            files: HashMap::new(),
+        }
+    }
+
+    /// The commit of a line, from 1; none if it is not committed, or git does not know the file.
+    pub fn commit(&mut self, file: &str, line: u32) -> Option<Commit> {
+        let (directory, revision) = (&self.directory, self.revision.as_deref());
+        let lines = self.files.entry(file.to_owned());
+        let lines = lines.or_insert_with(|| blame(directory, revision, file));
+        lines.as_ref()?.get(line as usize - 1)?.clone()
+    }
+}
+
 /// Which commit each line of a file is from, as it is in a revision or, without one, on the disk. None if git does
 /// not know the file. A line that is not committed yet has no commit.
 pub fn blame(directory: &Path, revision: Option<&str>, file: &str) -> Option<Vec<Option<Commit>>> {
@@ -254,12 +297,6 @@ pub fn removal(directory: &Path, from: &str, to: &str, file: &str, line: u32) ->
         file,
     ];
     commit(ask(directory, &arguments).ok()?.lines().next()?)
-}
-
-/// The directory of the repository that a directory is in.
-pub fn root(directory: &Path) -> Option<PathBuf> {
-    let answer = ask(directory, &["rev-parse", "--show-toplevel"]).ok()?;
-    Some(PathBuf::from(answer.trim_end()))
 }
 
 /// A day by the seconds since 1970.

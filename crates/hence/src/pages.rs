@@ -38,6 +38,7 @@ pages! {
     "cf2.warn"
     "compare.cannot-run"
     "facts.not-json"
+    "git.no-answer"
     "help.unknown-topic"
     "impact.not-a-literal"
     "impact.not-a-place"

@@ -66,6 +66,33 @@ fn a_hundred_thousand_levels_are_a_diagnostic_or_a_result() {
     }
 }
 
+#[test]
+fn an_answer_grows_no_faster_than_what_it_is_about() {
+    let sizes = [1_000, 10_000].map(|terms| {
+        let names: Vec<String> = (0..terms).map(|term| format!("$T{term}")).collect();
+        let definitions = (0..terms).map(|term| format!("private T{term} => {term}\n"));
+        let definitions: String = definitions.collect();
+        let text = format!("{definitions}Sum => {}\n", names.join(" + "));
+        let source = file("terms.cf2", &text);
+        let size = |options: &[&str]| {
+            let answer = run(&[&["why", &source, "Sum"], options].concat());
+            assert_eq!(answer.status.code(), Some(0), "{options:?}");
+            answer.stdout.len()
+        };
+        let short = [&[][..], &["--format", "html"], &["--format", "dot"]].map(size);
+        assert!(
+            short[0] < 10_000,
+            "the answer for people is short: {}",
+            short[0]
+        );
+        assert!(short[1] < 3_000_000 && short[2] < 100_000, "{short:?}");
+        [&["--full"][..], &["--format", "json"]].map(size)
+    });
+    for (small, large) in sizes[0].iter().zip(sizes[1]) {
+        assert!(large < 15 * small, "{small} became {large}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn what_the_system_refuses_is_not_the_fault_of_the_input() {

@@ -1,4 +1,4 @@
-//! What the README and the pages about Puppet and about impact show is what Hence answers.
+//! What the README and the pages about Puppet, *why* and impact show is what Hence answers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,17 +14,12 @@ fn every_answer_that_is_shown_is_a_real_one() {
         fs::copy(root.join(name), folder.join(name)).expect("the examples are there");
     };
     copy("examples/site.sf");
-    copy("examples/site.pp");
     copy("examples/site.cf2");
+    copy("examples/site.pp");
     copy("examples/production.sf");
-    for part in [
-        "services.sf",
-        "base.cf2",
-        "web.cf2",
-        "database.cf2",
-        "notices.cf2",
-    ] {
-        copy(&format!("examples/parts/{part}"));
+    for part in fs::read_dir(root.join("examples/parts")).expect("the examples are there") {
+        let name = part.expect("the examples can be read").file_name();
+        copy(&format!("examples/parts/{}", name.display()));
     }
     // The mistake of which the README speaks, in the same example.
     let site = fs::read_to_string(root.join("examples/site.sf")).expect("it was just copied");
@@ -34,9 +29,14 @@ fn every_answer_that_is_shown_is_a_real_one() {
     fs::write(folder.join("typo.sf"), typo).expect("the target directory can be written");
 
     let read = |name: &str| fs::read_to_string(root.join(name)).expect("the page is there");
-    let pages = ["README.md", "docs/puppet.md", "docs/impact.md"]
-        .map(read)
-        .concat();
+    let pages = [
+        "README.md",
+        "docs/puppet.md",
+        "docs/why.md",
+        "docs/impact.md",
+    ]
+    .map(read)
+    .concat();
     let mut shown = 0;
     for session in pages.split("    $ hence ").skip(1) {
         let (command, rest) = session.split_once('\n').expect("an answer follows");
@@ -55,5 +55,5 @@ fn every_answer_that_is_shown_is_a_real_one() {
         assert_eq!(answer.trim_end(), real.trim_end(), "hence {command}");
         shown += 1;
     }
-    assert_eq!(shown, 11);
+    assert_eq!(shown, 18);
 }

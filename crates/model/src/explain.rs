@@ -420,6 +420,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
         }
         let span = self.edge_span(edge);
         answer.add(StepKind::Prototype, Role::Prototype, span, path.to_owned());
+        let told = answer.steps.len();
         let store = self.reader.store;
         let prototype = store.included(edge).expect("an edge is an include");
         if let Source::Node(Node::Link(link)) = store.recorder.source(store.entry(edge).origin) {
@@ -429,7 +430,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
                 .follow(answer, link, path.to_owned(), depth + 1)
                 .is_some()
             {
-                answer.steps.pop();
+                answer.steps.remove(told);
                 answer.depends.pop();
             }
         } else if let Some(definition) = store.definition(prototype.block) {
@@ -660,7 +661,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
             outwards += 1;
             level = store.parent(level)?;
         }
-        // The way to the target comes before the link that leads to it.
+        let told = answer.steps.len();
         let mut view = View {
             block: link.level,
             time: link.time,
@@ -695,6 +696,8 @@ impl<'a, 'r> Explainer<'a, 'r> {
         }
         let kind = StepKind::Link { outwards, passed };
         answer.add(kind, Role::Link, link.span, path);
+        // Steps are turned around in the end: the link is further out than the way to its target.
+        answer.steps[told..].rotate_right(1);
         found
     }
 

@@ -52,6 +52,9 @@ pub enum Shown {
     Secret,
 }
 
+/// What is shown of a secret.
+pub const SECRET: &str = "‹secret›";
+
 /// A value among blocks that can be explained.
 #[derive(Clone, Copy, Debug)]
 pub enum Subject {

@@ -177,6 +177,21 @@ impl Sources {
         &self.text
     }
 
+    /// The same texts, with asterisks in the place of what stands in some spans.
+    pub fn without(&self, spans: &[Span]) -> Self {
+        let mut bytes = self.text.clone().into_bytes();
+        for span in spans {
+            let hidden = &mut bytes[span.start as usize..span.end as usize];
+            let letters = hidden.iter_mut().filter(|byte| **byte != b'\n');
+            letters.for_each(|byte| *byte = b'*');
+        }
+        Self {
+            text: String::from_utf8(bytes).expect("spans begin and end between characters"),
+            files: self.files.clone(),
+            limit: self.limit,
+        }
+    }
+
     /// The text of a span.
     pub fn slice(&self, span: Span) -> &str {
         &self.text[span.start as usize..span.end as usize]
@@ -288,6 +303,17 @@ mod tests {
             "b.sf:1:1"
         );
         assert_eq!(sources.offset(first, 1, 9), None);
+    }
+
+    #[test]
+    fn what_is_hidden_keeps_its_place() {
+        let mut sources = Sources::default();
+        let file = sources.add("a.sf", "é 'se\ncrét' 1;\n").unwrap();
+        let start = sources.offset(file, 1, 3).unwrap();
+        let end = sources.offset(file, 2, 6).unwrap();
+        let hidden = sources.without(&[Span::new(start, end)]);
+        assert_eq!(hidden.slice(hidden.span(file)), "é ***\n****** 1;\n");
+        assert_eq!(hidden.location(end).line, sources.location(end).line);
     }
 
     #[test]

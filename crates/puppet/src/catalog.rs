@@ -47,10 +47,14 @@ impl<'t> Compiled<'t> {
         sink.event(Event::ListEnd);
         sink.event(Event::Key("edges"));
         sink.event(Event::ListStart);
+        let mut text = String::new();
         for (container, contained) in self.edges() {
             sink.event(Event::ListStart);
-            sink.event(Event::Text(&self.evaluator.shown_reference(container)));
-            sink.event(Event::Text(&self.evaluator.shown_reference(contained)));
+            for id in [container, contained] {
+                text.clear();
+                self.evaluator.write_reference(id, &mut text);
+                sink.event(Event::Text(&text));
+            }
             sink.event(Event::ListEnd);
         }
         sink.event(Event::ListEnd);
@@ -125,7 +129,7 @@ impl<'t> Compiled<'t> {
         sink.event(Event::Bool(resource.form == Form::Exported));
         sink.event(Event::Key("kind"));
         sink.event(Event::Text(match resource.kind {
-            ResourceKind::BuiltIn => "compilable_type",
+            ResourceKind::BuiltIn(_) => "compilable_type",
             ResourceKind::Defined(_) => "defined_type",
             ResourceKind::Class if resource.shown => "class",
             ResourceKind::Special if resource.is_stage() => "compilable_type",
@@ -201,9 +205,9 @@ fn send_texts<'a>(texts: impl Iterator<Item = &'a EcoString>, sink: &mut impl Si
 }
 
 fn send_sensitive(resource: &Resource<'_>, sink: &mut impl Sink) {
-    if !resource.sensitive.is_empty() {
+    if !resource.sensitive().is_empty() {
         sink.event(Event::Key("sensitive_parameters"));
-        send_texts(resource.sensitive.iter(), sink);
+        send_texts(resource.sensitive().iter(), sink);
     }
 }
 

@@ -5,9 +5,9 @@ use hence_model::diagnostic::Diagnostic;
 use rustc_hash::FxHashMap;
 
 use crate::evaluate::{Evaluator, Outcome, Stop, failed};
-use crate::resource::{Attribute, Resource, ResourceKind, Said, Tags};
+use crate::resource::{Attribute, Resource, ResourceKind, Said};
 use crate::resource_types;
-use crate::scope::{Scope, ScopeId, ScopeKind};
+use crate::scope::{Scope, ScopeId, ScopeKind, Variables};
 use crate::site::Site;
 use crate::syntax::{Definition, DefinitionKind, Form, NodeMatchKind};
 use crate::trace::{
@@ -214,7 +214,7 @@ impl<'t> Evaluator<'t> {
             resource: ResourceId::from_index(2),
             source: EcoString::new(),
             module: None,
-            variables: FxHashMap::default(),
+            variables: Variables::default(),
             defaults: FxHashMap::default(),
         };
         let top = self.new_scope(top);
@@ -245,13 +245,10 @@ impl<'t> Evaluator<'t> {
             control: ControlId::NONE,
             passed: 0,
             attributes: Vec::new(),
-            lost: Vec::new(),
             form: Form::Regular,
             is_virtual: false,
             evaluated: true,
-            tags: Tags::default(),
-            sensitive: Vec::new(),
-            realised: Vec::new(),
+            rare: None,
         };
         if named {
             resource.set(Attribute {
@@ -259,7 +256,7 @@ impl<'t> Evaluator<'t> {
                 value: Value::new(title, origin),
                 span: hence_model::source::Span::at(0),
                 how: Said::Declared,
-                source: EcoString::new(),
+                scope: ScopeId::TOP,
                 control: ControlId::NONE,
                 adds: false,
             });
@@ -355,7 +352,7 @@ impl<'t> Evaluator<'t> {
             resource: id,
             source: title.clone(),
             module: None,
-            variables: FxHashMap::default(),
+            variables: Variables::default(),
             defaults: FxHashMap::default(),
         });
         self.classes.push(title.clone());
@@ -378,6 +375,13 @@ impl<'t> Evaluator<'t> {
 
     /// Metaparameters of a container are those of what it contains, unless that has its own.
     fn hand_down(&mut self) {
+        let hands_down = |resource: &Resource<'_>| {
+            let mut attributes = resource.attributes.iter();
+            attributes.any(|attribute| resource_types::is_inherited(&attribute.name))
+        };
+        if !self.resources.iter().any(hands_down) {
+            return;
+        }
         let mut contained: Vec<Vec<ResourceId>> = vec![Vec::new(); self.resources.len()];
         for (container, id) in &self.edges {
             contained[container.index()].push(*id);
@@ -413,11 +417,15 @@ impl<'t> Evaluator<'t> {
     /// Values that are sensitive are plain in the catalog, and named as what they are.
     fn reveal_sensitive(&mut self) {
         for resource in &mut self.resources {
+            let mut sensitive = Vec::new();
             for attribute in &mut resource.attributes {
                 if let Datum::Sensitive(inner) = &attribute.value.datum {
-                    resource.sensitive.push(attribute.name.clone());
+                    sensitive.push(attribute.name.clone());
                     attribute.value.datum = inner.datum.clone();
                 }
+            }
+            if !sensitive.is_empty() {
+                resource.rare_mut().sensitive = sensitive;
             }
         }
     }

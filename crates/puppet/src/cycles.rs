@@ -6,8 +6,10 @@
 
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::Span;
+use hence_model::work;
 
 use crate::evaluate::{Evaluator, flatten};
+use crate::graph::Graph;
 use crate::trace::ResourceId;
 use crate::types::Type;
 use crate::value::{Datum, Value};
@@ -18,14 +20,19 @@ pub const DEPENDENCY_CYCLE: Code = Code::new("puppet.dependency-cycle");
 /// One point must come before another; containment is not written anywhere.
 #[derive(Clone, Copy)]
 struct Edge {
-    to: usize,
+    to: u32,
     span: Option<Span>,
 }
 
 impl Evaluator<'_> {
     /// A warning for each group of resources that wait for each other, with the place of every edge.
     pub(crate) fn cycles(&self) -> Vec<Diagnostic> {
-        let graph = self.graph();
+        let written = self.written_edges();
+        // What only contains each other never goes round in circles.
+        if written.is_empty() {
+            return Vec::new();
+        }
+        let graph = self.graph(written);
         let groups = groups(&graph);
         let mut warnings = Vec::new();
         for group in groups {
@@ -35,12 +42,12 @@ impl Evaluator<'_> {
             let mut names: Vec<String> = Vec::new();
             let mut warning = Diagnostic::warning(DEPENDENCY_CYCLE, String::new());
             for (from, edge) in &circle {
-                let name = self.shown_reference(ResourceId::from_index(from / 2));
+                let name = self.shown_reference(ResourceId::from_index(*from as usize / 2));
                 if names.last() != Some(&name) {
                     names.push(name.clone());
                 }
                 if let Some(span) = edge.span {
-                    let to = self.shown_reference(ResourceId::from_index(edge.to / 2));
+                    let to = self.shown_reference(ResourceId::from_index(edge.to as usize / 2));
                     warning = warning.label(span, format!("{name} comes before {to}"));
                 }
             }
@@ -57,30 +64,9 @@ impl Evaluator<'_> {
         warnings
     }
 
-    /// Point 2n is where resource n begins, 2n + 1 where it ends.
-    fn graph(&self) -> Vec<Vec<Edge>> {
-        let mut graph: Vec<Vec<Edge>> = vec![Vec::new(); self.resources.len() * 2];
-        let (begin, end) = (
-            |id: ResourceId| id.index() * 2,
-            |id: ResourceId| id.index() * 2 + 1,
-        );
-        for number in 0..self.resources.len() {
-            let to = number * 2 + 1;
-            graph[number * 2].push(Edge { to, span: None });
-        }
-        for (container, contained) in &self.edges {
-            if self.resources[container.index()].is_stage() {
-                continue;
-            }
-            graph[begin(*container)].push(Edge {
-                to: begin(*contained),
-                span: None,
-            });
-            graph[end(*contained)].push(Edge {
-                to: end(*container),
-                span: None,
-            });
-        }
+    /// The edges that attributes say, from where a resource ends to where another begins.
+    fn written_edges(&self) -> Vec<(u32, Edge)> {
+        let mut edges = Vec::new();
         for (number, resource) in self.resources.iter().enumerate() {
             let id = ResourceId::from_index(number);
             if resource.is_virtual {
@@ -96,23 +82,39 @@ impl Evaluator<'_> {
                 flatten(&attribute.value, &mut targets);
                 for target in targets.iter().filter_map(|target| self.target(target)) {
                     let (first, second) = if forwards { (id, target) } else { (target, id) };
-                    graph[end(first)].push(Edge {
-                        to: begin(second),
-                        span: Some(attribute.span),
-                    });
+                    let to = begin(second);
+                    let span = Some(attribute.span);
+                    edges.push((end(first), Edge { to, span }));
                 }
             }
         }
-        graph
+        edges
+    }
+
+    /// All edges: also from where each resource begins to where it ends, and around what it contains.
+    fn graph(&self, written: Vec<(u32, Edge)>) -> Graph<Edge> {
+        let mut edges = written;
+        let mut add = |from: u32, to: u32| edges.push((from, Edge { to, span: None }));
+        for number in 0..self.resources.len() {
+            let id = ResourceId::from_index(number);
+            add(begin(id), end(id));
+        }
+        for (container, contained) in &self.edges {
+            if !self.resources[container.index()].is_stage() {
+                add(begin(*container), begin(*contained));
+                add(end(*contained), end(*container));
+            }
+        }
+        Graph::new(self.resources.len() * 2, edges.iter().copied())
     }
 
     fn target(&self, value: &Value) -> Option<ResourceId> {
         let kind = match &value.datum {
-            Datum::Text(text) => crate::evaluate::read_reference(text)?,
-            Datum::Type(kind) => kind.as_ref().clone(),
+            Datum::Text(text) => &crate::evaluate::read_reference(text)?,
+            Datum::Type(kind) => kind.as_ref(),
             _ => return None,
         };
-        match &kind {
+        match kind {
             Type::Resource(Some(name), Some(title)) => self.find_resource(name, title),
             Type::Class(Some(name)) => self.find_resource("class", name),
             _ => None,
@@ -120,33 +122,45 @@ impl Evaluator<'_> {
     }
 }
 
+/// The point where a resource begins.
+fn begin(id: ResourceId) -> u32 {
+    id.index() as u32 * 2
+}
+
+/// The point where a resource ends.
+fn end(id: ResourceId) -> u32 {
+    begin(id) + 1
+}
+
 /// Points that can all reach each other, two or more of them: Tarjan's algorithm, without recursion.
-fn groups(graph: &[Vec<Edge>]) -> Vec<Vec<usize>> {
-    const UNSEEN: usize = usize::MAX;
-    let mut order = vec![UNSEEN; graph.len()];
-    let mut low = vec![0; graph.len()];
-    let mut open = vec![false; graph.len()];
+fn groups(graph: &Graph<Edge>) -> Vec<Vec<u32>> {
+    const UNSEEN: u32 = u32::MAX;
+    let mut order = vec![UNSEEN; graph.points()];
+    let mut low = vec![0; graph.points()];
+    let mut open = vec![false; graph.points()];
     let mut stack = Vec::new();
     let mut count = 0;
     let mut groups = Vec::new();
-    for root in 0..graph.len() {
-        if order[root] != UNSEEN {
+    for root in 0..graph.points() as u32 {
+        if order[root as usize] != UNSEEN {
             continue;
         }
-        let mut work = vec![(root, 0)];
-        while let Some((point, next)) = work.pop() {
+        let mut pending = vec![(root, 0)];
+        while let Some((number, next)) = pending.pop() {
+            work::step();
+            let point = number as usize;
             if next == 0 {
                 order[point] = count;
                 low[point] = count;
                 count += 1;
-                stack.push(point);
+                stack.push(number);
                 open[point] = true;
             }
-            if let Some(edge) = graph[point].get(next) {
-                work.push((point, next + 1));
-                match order[edge.to] {
-                    UNSEEN => work.push((edge.to, 0)),
-                    seen if open[edge.to] => low[point] = low[point].min(seen),
+            if let Some(edge) = graph.from(number).get(next) {
+                pending.push((number, next + 1));
+                match order[edge.to as usize] {
+                    UNSEEN => pending.push((edge.to, 0)),
+                    seen if open[edge.to as usize] => low[point] = low[point].min(seen),
                     _ => {}
                 }
                 continue;
@@ -154,9 +168,9 @@ fn groups(graph: &[Vec<Edge>]) -> Vec<Vec<usize>> {
             if low[point] == order[point] {
                 let mut group = Vec::new();
                 while let Some(member) = stack.pop() {
-                    open[member] = false;
+                    open[member as usize] = false;
                     group.push(member);
-                    if member == point {
+                    if member == number {
                         break;
                     }
                 }
@@ -165,8 +179,8 @@ fn groups(graph: &[Vec<Edge>]) -> Vec<Vec<usize>> {
                     groups.push(group);
                 }
             }
-            if let Some((around, _)) = work.last() {
-                low[*around] = low[*around].min(low[point]);
+            if let Some((around, _)) = pending.last() {
+                low[*around as usize] = low[*around as usize].min(low[point]);
             }
         }
     }
@@ -175,22 +189,23 @@ fn groups(graph: &[Vec<Edge>]) -> Vec<Vec<usize>> {
 }
 
 /// A shortest way around, from a written edge of the group.
-fn circle(graph: &[Vec<Edge>], group: &[usize]) -> Option<Vec<(usize, Edge)>> {
-    let inside = |point: usize| group.binary_search(&point).is_ok();
+fn circle(graph: &Graph<Edge>, group: &[u32]) -> Option<Vec<(u32, Edge)>> {
+    let inside = |point: u32| group.binary_search(&point).is_ok();
     let mut starts = group.iter().flat_map(|point| {
-        let written = graph[*point]
+        let written = graph
+            .from(*point)
             .iter()
             .filter(|edge| edge.span.is_some() && inside(edge.to));
         written.map(|edge| (*point, *edge))
     });
     let (start, first) = starts.next()?;
-    let mut came: std::collections::BTreeMap<usize, (usize, Edge)> = Default::default();
+    let mut came: std::collections::BTreeMap<u32, (u32, Edge)> = Default::default();
     let mut queue = std::collections::VecDeque::from([first.to]);
     while let Some(point) = queue.pop_front() {
         if point == start {
             break;
         }
-        for edge in graph[point].iter().filter(|edge| inside(edge.to)) {
+        for edge in graph.from(point).iter().filter(|edge| inside(edge.to)) {
             if edge.to != first.to && !came.contains_key(&edge.to) {
                 came.insert(edge.to, (point, *edge));
                 queue.push_back(edge.to);

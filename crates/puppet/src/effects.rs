@@ -278,7 +278,10 @@ impl<'t> Gather<'_, 't> {
             return;
         };
         match folded(name).as_str() {
-            "include" | "contain" | "require" => {
+            name @ ("include" | "contain" | "require") => {
+                if name == "require" {
+                    self.touch(Effect::Relates);
+                }
                 call.arguments
                     .iter()
                     .for_each(|argument| self.classes(argument));

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use ecow::EcoString;
 use hence_model::explanation::{
-    Dependence, Explanation, Expression, Lost, NoSuchPath, Role, Rule, Shown, Step, StepKind,
+    Dependence, Explanation, Expression, Lost, NoSuchPath, Role, Rule, SECRET, Shown, Step,
+    StepKind,
 };
 use hence_model::path::{Path, Segment};
 use hence_model::source::{FileId, Span};
@@ -15,7 +16,7 @@ use crate::catalog::{send_value, shown_title};
 use crate::compile::Compiled;
 use crate::evaluate::Evaluator;
 use crate::literals::Literals;
-use crate::reasons::{Absences, Reasons};
+use crate::reasons::{Absences, Reasons, Sought};
 use crate::resource::{Attribute, Resource, ResourceKind, Said};
 use crate::syntax::{self, Kind};
 use crate::trace::{Cause, ControlId, How, Making, Node, Origin, ResourceId, Source};
@@ -26,8 +27,19 @@ const DEEPEST: usize = 60;
 /// So many steps are told of what a value was computed from.
 const MOST_STEPS: usize = 100;
 
-/// A value in the catalog: its resource, its path, the values around it, and itself.
-type Leaf = (ResourceId, Vec<Segment>, Vec<(Value, Value)>, Value);
+/// A value in the catalog.
+pub(crate) struct Leaf {
+    /// The resource.
+    pub(crate) id: ResourceId,
+    /// The attribute; none for a resource that has none.
+    pub(crate) attribute: Option<EcoString>,
+    /// Where it is in the attribute.
+    pub(crate) inside: Vec<Segment>,
+    /// The values around it, outermost first, each with the key that leads further in.
+    pub(crate) containers: Vec<(Value, Value)>,
+    /// Itself.
+    pub(crate) value: Value,
+}
 
 /// What is asked about.
 struct Subject {
@@ -127,29 +139,27 @@ impl<'t> Compiled<'t> {
         let touches =
             |span: &Span| span.start < place.end.max(place.start + 1) && span.end > place.start;
         let literals = self.literals_written();
-        let wanted: Vec<u32> = literals
+        // They are in order.
+        let starts: Vec<u32> = literals
             .into_iter()
             .filter(touches)
             .map(|span| span.start)
             .collect();
-        let inside = |at: &u32| place.start <= *at && *at < place.end;
-        let depends = |reasons: &Reasons<'_, '_>| {
-            wanted.iter().any(|at| reasons.found.contains_key(at))
-                || reasons.found.keys().any(inside)
-                || reasons.silent.iter().any(touches)
-        };
+        let sought = Sought { place, starts };
+        let leaves = self.leaves();
         let mut absences = Absences::default();
-        for (id, path, containers, value) in self.leaves() {
-            let reasons = Reasons::new(&mut self.evaluator, &mut absences);
-            let reasons = match path.get(1) {
-                Some(Segment::Key(attribute)) => {
-                    reasons.of_attribute(id, attribute, &containers, &value)
-                }
-                _ => reasons.of_resource(id),
-            };
-            if depends(&reasons) {
-                name(&path);
-            }
+        let reasons = Reasons::new(&mut self.evaluator, &mut absences);
+        let touched = reasons.touched(&leaves, &sought);
+        for (leaf, _) in leaves.iter().zip(touched).filter(|(_, touched)| *touched) {
+            let reference = self.evaluator.shown_reference(leaf.id);
+            let mut path = vec![Segment::Key(reference)];
+            path.extend(
+                leaf.attribute
+                    .iter()
+                    .map(|name| Segment::Key(name.to_string())),
+            );
+            path.extend_from_slice(&leaf.inside);
+            name(&path);
         }
     }
 
@@ -217,49 +227,63 @@ impl<'t> Compiled<'t> {
         literals.at(at).or_else(|| self.evaluator.data_literal(at))
     }
 
-    /// All attributes of all resources with their paths, elements of containers, which are paths of their own, and
-    /// resources without attributes.
+    /// All attributes of all resources, elements of containers, which are values of their own, and resources without
+    /// attributes.
     fn leaves(&self) -> Vec<Leaf> {
         let mut leaves = Vec::new();
         for (id, resource) in self.resources() {
-            let reference = format!("{}[{}]", resource.type_name, shown_title(resource));
             if resource.attributes.iter().all(|one| one.value.is_undef()) {
-                let nothing = Value::new(Datum::Undef, Origin::NOWHERE);
-                leaves.push((id, vec![Segment::Key(reference)], Vec::new(), nothing));
+                leaves.push(Leaf {
+                    id,
+                    attribute: None,
+                    inside: Vec::new(),
+                    containers: Vec::new(),
+                    value: Value::new(Datum::Undef, Origin::NOWHERE),
+                });
                 continue;
             }
-            for attribute in resource
-                .attributes
-                .iter()
-                .filter(|one| !one.value.is_undef())
-            {
-                let path = vec![
-                    Segment::Key(reference.clone()),
-                    Segment::Key(attribute.name.to_string()),
-                ];
-                let mut pending = vec![(path, Vec::new(), attribute.value.clone())];
-                while let Some((path, containers, value)) = pending.pop() {
-                    let inside = |segment: Segment| [&path[..], &[segment]].concat();
-                    let around = |key: Datum| {
+            let attributes = resource.attributes.iter();
+            for attribute in attributes.filter(|one| !one.value.is_undef()) {
+                let whole = Leaf {
+                    id,
+                    attribute: Some(attribute.name.clone()),
+                    inside: Vec::new(),
+                    containers: Vec::new(),
+                    value: attribute.value.clone(),
+                };
+                if attribute.value.datum.depth() == 0 {
+                    leaves.push(whole);
+                    continue;
+                }
+                let mut pending = vec![whole];
+                while let Some(leaf) = pending.pop() {
+                    let element = |segment: Segment, key: Datum, value: &Value| {
                         let key = Value::new(key, Origin::NOWHERE);
-                        [&containers[..], &[(value.clone(), key)]].concat()
+                        Leaf {
+                            id,
+                            attribute: leaf.attribute.clone(),
+                            inside: [&leaf.inside[..], &[segment]].concat(),
+                            containers: [&leaf.containers[..], &[(leaf.value.clone(), key)]]
+                                .concat(),
+                            value: value.clone(),
+                        }
                     };
-                    match &value.datum {
+                    match &leaf.value.datum {
                         Datum::Array(array) if !array.is_empty() => {
-                            for (at, element) in array.iter().enumerate().rev() {
-                                let path = inside(Segment::Index(at));
-                                let around = around(Datum::Integer(at as i64));
-                                pending.push((path, around, element.clone()));
-                            }
+                            let elements = array.iter().enumerate().rev();
+                            pending.extend(elements.map(|(at, value)| {
+                                let key = Datum::Integer(at as i64);
+                                element(Segment::Index(at), key, value)
+                            }));
                         }
                         Datum::Hash(hash) if !hash.is_empty() => {
-                            for (key, entry) in hash.iter().rev() {
-                                let around = around(key.clone());
-                                let key = Segment::Key(crate::text::text(key).to_string());
-                                pending.push((inside(key), around, entry.value.clone()));
-                            }
+                            let entries = hash.iter().rev();
+                            pending.extend(entries.map(|(key, entry)| {
+                                let segment = Segment::Key(crate::text::text(key).to_string());
+                                element(segment, key.clone(), &entry.value)
+                            }));
                         }
-                        _ => leaves.push((id, path, containers, value)),
+                        _ => leaves.push(leaf),
                     }
                 }
             }
@@ -385,7 +409,7 @@ impl<'t> Teller<'_, 't> {
         subject
             .attribute
             .as_ref()
-            .is_some_and(|name| resource.sensitive.contains(name))
+            .is_some_and(|name| resource.sensitive().contains(name))
     }
 
     fn span_of(&self, subject: &Subject) -> Span {
@@ -397,11 +421,20 @@ impl<'t> Teller<'_, 't> {
     /// The value, or all attributes of a resource.
     fn shown(&self, subject: &Subject) -> value::Value {
         let mut builder = Builder::default();
+        let resource = self.resource(subject);
         match subject.attribute {
             Some(_) => send_value(&subject.value, &mut builder),
-            None => crate::catalog::send_attributes(self.resource(subject), &mut builder),
+            None => crate::catalog::send_attributes(resource, &mut builder),
         }
-        builder.finish().expect("a value was sent")
+        let mut shown = builder.finish().expect("a value was sent");
+        if let (None, value::Value::Map(attributes)) = (&subject.attribute, &mut shown) {
+            let is_shown = |name: &&str| attributes.get(name).is_some();
+            let secrets = resource.sensitive().iter().map(|name| name.as_str());
+            for name in secrets.filter(is_shown).collect::<Vec<_>>() {
+                attributes.insert(name.to_owned(), value::Value::Text(SECRET.to_owned()));
+            }
+        }
+        shown
     }
 
     /// The literal that a value is, if it was only copied.
@@ -459,6 +492,14 @@ impl<'t> Teller<'_, 't> {
             span,
             operands: Vec::new(),
         };
+        if let Datum::Sensitive(_) = value.datum {
+            return Expression {
+                operator: None,
+                value: Shown::Secret,
+                span: self.place(origin).unwrap_or(around),
+                operands: Vec::new(),
+            };
+        }
         loop {
             match self.evaluator.trace.source(origin) {
                 Source::Nowhere => return leaf(around),
@@ -497,6 +538,20 @@ impl<'t> Teller<'_, 't> {
                         .map(|operand| self.expression(operand, at.span, depth + 1));
                     return Expression {
                         operator: Some(operator),
+                        value: shown(),
+                        span: at.span,
+                        operands: operands.collect(),
+                    };
+                }
+                Source::Node(Node::Interpolation { at, operands }) => {
+                    if depth >= DEEPEST {
+                        return leaf(at.span);
+                    }
+                    let pieces = self.evaluator.trace.pieces(at, *operands);
+                    let pieces = pieces.iter();
+                    let operands = pieces.map(|piece| self.expression(piece, at.span, depth + 1));
+                    return Expression {
+                        operator: Some(operator(at)),
                         value: shown(),
                         span: at.span,
                         operands: operands.collect(),
@@ -682,7 +737,9 @@ impl<'t> Teller<'_, 't> {
                     }
                     origin = element.origin;
                 }
-                Source::Node(Node::Operation { at, operands }) => {
+                Source::Node(
+                    Node::Operation { at, operands } | Node::Interpolation { at, operands },
+                ) => {
                     steps.push(Step {
                         kind: StepKind::Operation(operator(at)),
                         span: at.span,
@@ -729,7 +786,7 @@ impl<'t> Teller<'_, 't> {
                     &reference,
                 ));
             }
-            for (_, span) in &resource.realised {
+            for (_, span) in resource.realised() {
                 let words = format!("`{reference}` is realised here");
                 steps.push(told(words.into(), *span, &reference));
             }
@@ -787,7 +844,7 @@ impl<'t> Teller<'_, 't> {
             return Vec::new();
         };
         let mut lost: Vec<Lost> = Vec::new();
-        for one in resource.lost.iter().rev() {
+        for one in resource.lost().iter().rev() {
             if one.attribute.name != *name || winner.adds && winner.how == Said::Relationship {
                 continue;
             }
@@ -1009,7 +1066,7 @@ impl<'t> Evaluator<'t> {
                 ) => {
                     origin = *value;
                 }
-                Source::Node(Node::Operation { at, .. }) => {
+                Source::Node(Node::Operation { at, .. } | Node::Interpolation { at, .. }) => {
                     return Some((at.span, "this comes to `undef`".to_owned()));
                 }
                 Source::Node(

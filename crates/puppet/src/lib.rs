@@ -20,6 +20,7 @@ mod explain;
 pub mod facts;
 pub mod functions;
 pub mod generate;
+mod graph;
 mod leaving;
 pub mod lexer;
 mod literals;

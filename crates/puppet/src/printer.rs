@@ -19,7 +19,7 @@ impl Compiled<'_> {
             if resource.span.is_none() {
                 continue;
             }
-            let built_in = matches!(resource.kind, crate::resource::ResourceKind::BuiltIn);
+            let built_in = matches!(resource.kind, crate::resource::ResourceKind::BuiltIn(_));
             let start = text.len();
             declaration(resource, &mut text);
             if !built_in {
@@ -59,7 +59,7 @@ fn declaration(resource: &Resource<'_>, text: &mut String) {
         .filter(|attribute| !attribute.value.is_undef())
     {
         let _ = write!(text, "\n  {:width$} => ", attribute.name);
-        let is_sensitive = resource.sensitive.contains(&attribute.name);
+        let is_sensitive = resource.sensitive().contains(&attribute.name);
         if is_sensitive {
             text.push_str("Sensitive(");
         }

@@ -6,11 +6,14 @@
 use ecow::EcoString;
 use hence_model::explanation::Role;
 use hence_model::source::Span;
+use hence_model::work;
 use indexmap::{IndexMap, IndexSet};
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap};
 
 use crate::effects::{self, Effect, Effects};
 use crate::evaluate::{Evaluator, Side};
+use crate::explain::Leaf;
+use crate::graph::Graph;
 use crate::resource::Said;
 use crate::scope::ScopeId;
 use crate::syntax::{Block, DefinitionKind, Expression, Form, Kind, NodeMatchKind, Operator, Part};
@@ -41,10 +44,85 @@ pub(crate) struct Reasons<'e, 't> {
     pub(crate) silent: IndexSet<Span, FxBuildHasher>,
     /// What comes from outside of all texts.
     pub(crate) outside: Vec<EcoString>,
-    seen: FxHashSet<Task>,
-    data: Vec<(Task, Role)>,
-    conditions: Vec<Task>,
-    absent: Vec<Question>,
+    /// What is followed, each once.
+    numbers: Numbers,
+    /// Who led to whom, by their numbers.
+    ways: Vec<(u32, u32)>,
+    /// The number of what is followed now.
+    current: u32,
+    data: Vec<(u32, Task, Role)>,
+    /// With the numbers of those that led to them.
+    conditions: Vec<(u32, Task)>,
+    absent: Vec<(u32, Question)>,
+    /// Which places are sought, when others need not be told,
+    sought: Option<&'e Sought>,
+    /// and the numbers of those that lead there directly.
+    reached: Vec<u32>,
+}
+
+/// What is sought in the sources.
+pub(crate) struct Sought {
+    /// A stretch,
+    pub(crate) place: Span,
+    /// and where the literals begin that touch it, sorted.
+    pub(crate) starts: Vec<u32>,
+}
+
+impl Sought {
+    /// Whether something that is written at an offset is sought.
+    fn has(&self, at: u32) -> bool {
+        self.place.start <= at && at < self.place.end || self.starts.binary_search(&at).is_ok()
+    }
+
+    /// Whether something in a stretch is.
+    pub(crate) fn meets(&self, stretch: Span) -> bool {
+        stretch.start < self.place.end.max(self.place.start + 1) && stretch.end > self.place.start
+    }
+}
+
+/// The numbers of what is followed, from 1 in the order of following. Most has a small number in the trace.
+#[derive(Default)]
+struct Numbers {
+    last: u32,
+    nodes: Vec<u32>,
+    definitions: Vec<u32>,
+    controls: Vec<u32>,
+    resources: Vec<u32>,
+    others: FxHashMap<Task, u32>,
+}
+
+impl Numbers {
+    /// The next number, for something that is not looked up again.
+    fn next(&mut self) -> u32 {
+        self.last += 1;
+        self.last
+    }
+
+    /// The number of a task, and whether it is new.
+    fn of(&mut self, task: &Task) -> (u32, bool) {
+        let small = match task {
+            Task::Origin(origin, Extent::Whole) => origin.node().map(|at| (&mut self.nodes, at)),
+            Task::Definition(id, Extent::Whole) => Some((&mut self.definitions, id.index())),
+            Task::Control(id) => Some((&mut self.controls, id.index())),
+            Task::Existence(id) => Some((&mut self.resources, id.index())),
+            _ => None,
+        };
+        let number = match small {
+            Some((numbers, at)) => {
+                if numbers.len() <= at {
+                    numbers.resize(at + 1, 0);
+                }
+                &mut numbers[at]
+            }
+            None => self.others.entry(task.clone()).or_insert(0),
+        };
+        let new = *number == 0;
+        if new {
+            self.last += 1;
+            *number = self.last;
+        }
+        (*number, new)
+    }
 }
 
 /// Something to be followed.
@@ -55,6 +133,7 @@ enum Task {
     Control(ControlId),
     Existence(ResourceId),
     Attribute(ResourceId, EcoString),
+    Question(Question),
 }
 
 /// How much of a container matters.
@@ -86,10 +165,14 @@ impl<'e, 't> Reasons<'e, 't> {
             found: IndexMap::default(),
             silent: IndexSet::default(),
             outside: Vec::new(),
-            seen: FxHashSet::default(),
+            numbers: Numbers::default(),
+            ways: Vec::new(),
+            current: 0,
             data: Vec::new(),
             conditions: Vec::new(),
             absent: Vec::new(),
+            sought: None,
+            reached: Vec::new(),
         }
     }
 
@@ -102,31 +185,73 @@ impl<'e, 't> Reasons<'e, 't> {
         containers: &[(Value, Value)],
         value: &Value,
     ) -> Self {
-        self.value(value, Role::Value);
-        for (container, key) in containers {
-            self.beside(container, key, Role::Condition);
-        }
-        self.seen.insert(Task::Attribute(id, name.into()));
-        self.around_attribute(id, name);
-        self.run();
+        self.attribute(id, name, containers, value);
         self
     }
 
     /// Follows what lets a resource be.
     pub(crate) fn of_resource(mut self, id: ResourceId) -> Self {
-        self.conditions.push(Task::Existence(id));
+        self.condition(Task::Existence(id));
         self.run();
         self
     }
 
+    /// Which values in the catalog depend on what is written in the places that are sought. What they have in
+    /// common is followed once; then the ways are gone back from there.
+    pub(crate) fn touched(mut self, leaves: &[Leaf], sought: &'e Sought) -> Vec<bool> {
+        self.sought = Some(sought);
+        let mut asked = Vec::with_capacity(leaves.len());
+        for leaf in leaves {
+            self.current = self.numbers.next();
+            asked.push(self.current);
+            match &leaf.attribute {
+                Some(name) => self.attribute(leaf.id, name, &leaf.containers, &leaf.value),
+                None => {
+                    self.condition(Task::Existence(leaf.id));
+                    self.run();
+                }
+            }
+        }
+        let points = self.numbers.last as usize + 1;
+        let back = self.ways.iter().map(|(from, to)| (*to, *from));
+        let back = Graph::new(points, back);
+        let mut touched = vec![false; points];
+        let mut pending = self.reached;
+        while let Some(number) = pending.pop() {
+            if !std::mem::replace(&mut touched[number as usize], true) {
+                pending.extend(back.from(number));
+            }
+        }
+        let is_touched = |number: u32| touched[number as usize];
+        asked.into_iter().map(is_touched).collect()
+    }
+
+    fn attribute(
+        &mut self,
+        id: ResourceId,
+        name: &str,
+        containers: &[(Value, Value)],
+        value: &Value,
+    ) {
+        self.value(value, Role::Value);
+        for (container, key) in containers {
+            self.beside(container, key, Role::Condition);
+        }
+        self.around_attribute(id, name);
+        self.run();
+    }
+
     fn run(&mut self) {
         loop {
-            if let Some((task, role)) = self.data.pop() {
+            if let Some((number, task, role)) = self.data.pop() {
+                self.current = number;
                 self.task(task, role);
-            } else if let Some(task) = self.conditions.pop() {
+            } else if let Some((from, task)) = self.conditions.pop() {
+                self.current = from;
                 self.push(task, Role::Condition);
-            } else if let Some(question) = self.absent.pop() {
-                self.question(question);
+            } else if let Some((from, question)) = self.absent.pop() {
+                self.current = from;
+                self.push(Task::Question(question), Role::Absence);
             } else {
                 return;
             }
@@ -134,9 +259,41 @@ impl<'e, 't> Reasons<'e, 't> {
     }
 
     fn push(&mut self, task: Task, role: Role) {
-        if self.seen.insert(task.clone()) {
-            self.data.push((task, role));
+        if let Task::Origin(origin, _) = &task
+            && let Some(at) = origin.offset()
+        {
+            return self.written(at, role);
         }
+        if let Some(new) = self.reach(&task) {
+            self.data.push((new, task, role));
+        }
+    }
+
+    /// Takes note of a place where something is written.
+    fn written(&mut self, at: u32, role: Role) {
+        match self.sought {
+            None => drop(self.found.entry(at).or_insert(role)),
+            Some(sought) if sought.has(at) => self.reached.push(self.current),
+            Some(_) => {}
+        }
+    }
+
+    /// Takes note that what is followed now leads to something; its number, if it is new.
+    fn reach(&mut self, task: &Task) -> Option<u32> {
+        work::step();
+        let (number, new) = self.numbers.of(task);
+        self.ways.push((self.current, number));
+        new.then_some(number)
+    }
+
+    /// To be followed after all that values are made of.
+    fn condition(&mut self, task: Task) {
+        self.conditions.push((self.current, task));
+    }
+
+    /// To be followed after all conditions.
+    fn absence(&mut self, question: Question) {
+        self.absent.push((self.current, question));
     }
 
     /// A value with all that is in it.
@@ -190,7 +347,7 @@ impl<'e, 't> Reasons<'e, 't> {
                     self.missed(parameter.span);
                 }
                 self.part(&value, extent, role);
-                self.conditions.push(Task::Control(control));
+                self.condition(Task::Control(control));
             }
             Task::Control(control) => self.control(control),
             Task::Existence(id) => self.existence(id),
@@ -201,16 +358,14 @@ impl<'e, 't> Reasons<'e, 't> {
                 }
                 self.around_attribute(id, &name);
             }
+            Task::Question(question) => self.question(question),
         }
     }
 
     fn origin(&mut self, origin: Origin, extent: Extent, role: Role) {
         let node = match self.evaluator.trace.source(origin) {
             Source::Nowhere => return,
-            Source::Written(at) => {
-                self.found.entry(at).or_insert(role);
-                return;
-            }
+            Source::Written(at) => return self.written(at, role),
             Source::Node(node) => node.clone(),
         };
         match node {
@@ -247,16 +402,17 @@ impl<'e, 't> Reasons<'e, 't> {
             }
             Node::Operation { at, operands } => {
                 let operands = self.evaluator.trace.operands(operands).to_vec();
-                let role = if role == Role::Value {
-                    Role::Operand
-                } else {
-                    role
-                };
-                self.operation(at, &operands, extent, role);
+                self.operation(at, &operands, extent, operand_of(role));
+            }
+            Node::Interpolation { at, operands } => {
+                let role = operand_of(role);
+                for piece in self.evaluator.trace.pieces(at, operands) {
+                    self.value(&piece, role);
+                }
             }
             Node::Outcome { value, control } => {
                 self.push(Task::Origin(value, extent), role);
-                self.conditions.push(Task::Control(control));
+                self.condition(Task::Control(control));
             }
             Node::Chosen {
                 value, operands, ..
@@ -284,36 +440,28 @@ impl<'e, 't> Reasons<'e, 't> {
             Node::Having { start, before } => {
                 let key = self.evaluator.key_of_data(start, before);
                 if let Some(at) = key.and_then(Origin::offset) {
-                    self.found.entry(at).or_insert(condition_of(role));
+                    self.written(at, condition_of(role));
                 }
                 self.silent_from(start, before + 1);
             }
             Node::Made { operands, .. } => {
                 let operands = self.evaluator.trace.operands(operands).to_vec();
-                let role = if role == Role::Value {
-                    Role::Operand
-                } else {
-                    role
-                };
+                let role = operand_of(role);
                 operands
                     .iter()
                     .for_each(|operand| self.value(operand, role));
             }
             Node::Structure(of) => {
-                let role = if role == Role::Value {
-                    Role::Operand
-                } else {
-                    role
-                };
+                let role = operand_of(role);
                 self.push(Task::Origin(of, Extent::Structure), role);
             }
-            Node::Present(id) => self.conditions.push(Task::Existence(id)),
+            Node::Present(id) => self.condition(Task::Existence(id)),
             Node::Absent { passed, type_name } => {
                 let effect = match type_name == "class" {
                     true => Effect::Includes(None),
                     false => Effect::Declares(Some(type_name)),
                 };
-                self.absent.push(Question::Could(effect, passed));
+                self.absence(Question::Could(effect, passed));
             }
         }
     }
@@ -387,8 +535,12 @@ impl<'e, 't> Reasons<'e, 't> {
     fn silent_from(&mut self, file: u32, keys: u32) {
         let key = self.evaluator.key_of_data(file, keys);
         if let Some(at) = key.and_then(Origin::offset) {
-            let end = self.evaluator.end_of_data(file);
-            self.silent.insert(Span::new(at, end));
+            let stretch = Span::new(at, self.evaluator.end_of_data(file));
+            match self.sought {
+                None => drop(self.silent.insert(stretch)),
+                Some(sought) if sought.meets(stretch) => self.reached.push(self.current),
+                Some(_) => {}
+            }
         }
     }
 
@@ -446,25 +598,20 @@ impl<'e, 't> Reasons<'e, 't> {
                 && let Some((class, leaf)) = name.trim_start_matches("::").rsplit_once("::")
             {
                 let effect = Effect::Includes(Some(class.into()));
-                self.absent.push(Question::Could(effect, passed));
+                self.absence(Question::Could(effect, passed));
                 if let Some(scope) = self.evaluator.class_scope(class) {
-                    self.absent
-                        .push(Question::Assigns(scope, leaf.into(), passed));
+                    self.absence(Question::Assigns(scope, leaf.into(), passed));
                 }
             }
             return;
         }
         let mut next = Some(scope);
         while let Some(id) = next {
-            let here = self.evaluator.scopes[id.index()]
-                .variables
-                .get(name)
-                .copied();
+            let here = self.evaluator.scopes[id.index()].variables.get(name);
             if here.is_some() && here == found {
                 return;
             }
-            self.absent
-                .push(Question::Assigns(id, name.clone(), passed));
+            self.absence(Question::Assigns(id, name.clone(), passed));
             next = self.evaluator.next_scope(id);
         }
     }
@@ -474,7 +621,7 @@ impl<'e, 't> Reasons<'e, 't> {
             return;
         }
         let this = self.evaluator.trace.control(control).clone();
-        self.conditions.push(Task::Control(this.around));
+        self.condition(Task::Control(this.around));
         match this.cause {
             Cause::Always | Cause::Called(_) => {}
             Cause::Test { outcome, .. } | Cause::Stayed { outcome } => {
@@ -483,7 +630,7 @@ impl<'e, 't> Reasons<'e, 't> {
             Cause::Element { of, .. } => {
                 self.push(Task::Origin(of, Extent::Structure), Role::Condition);
             }
-            Cause::Declared(id) => self.conditions.push(Task::Existence(id)),
+            Cause::Declared(id) => self.condition(Task::Existence(id)),
             Cause::Node(_) => self.node_names(false),
         }
     }
@@ -528,7 +675,7 @@ impl<'e, 't> Reasons<'e, 't> {
         // A name that fits beats all else.
         let deciding = by_name.map_or(others, |own| vec![own]);
         for at in deciding {
-            self.found.entry(at).or_insert(Role::Condition);
+            self.written(at, Role::Condition);
         }
     }
 
@@ -538,7 +685,7 @@ impl<'e, 't> Reasons<'e, 't> {
         let is_class = resource.is_class();
         let type_name = resource.type_name.clone();
         self.push(Task::Origin(title, Extent::Whole), Role::Condition);
-        self.conditions.push(Task::Control(control));
+        self.condition(Task::Control(control));
         if type_name == "Node" {
             self.node_names(true);
         }
@@ -574,7 +721,7 @@ impl<'e, 't> Reasons<'e, 't> {
             }
         }
         for control in controls {
-            self.conditions.push(Task::Control(control));
+            self.condition(Task::Control(control));
         }
         values
             .iter()
@@ -584,7 +731,7 @@ impl<'e, 't> Reasons<'e, 't> {
 
     /// What lets an attribute be what it is, besides its value.
     fn around_attribute(&mut self, id: ResourceId, name: &str) {
-        self.conditions.push(Task::Existence(id));
+        self.condition(Task::Existence(id));
         let resource = &self.evaluator.resources[id.index()];
         let type_name = resource.type_name.clone();
         let folded: EcoString = type_name.to_lowercase();
@@ -595,10 +742,11 @@ impl<'e, 't> Reasons<'e, 't> {
         let how = resource.attribute(name).map(|attribute| attribute.how);
         let mut said: Vec<(Value, ControlId)> = Vec::new();
         if let Some(attribute) = resource.attribute(name) {
-            self.conditions.push(Task::Control(attribute.control));
+            let task = Task::Control(attribute.control);
+            self.conditions.push((self.current, task));
             if attribute.adds {
                 let lost = resource
-                    .lost
+                    .lost()
                     .iter()
                     .filter(|lost| lost.attribute.name == name);
                 said.extend(
@@ -608,7 +756,7 @@ impl<'e, 't> Reasons<'e, 't> {
         }
         for (value, control) in said {
             self.value(&value, Role::Operand);
-            self.conditions.push(Task::Control(control));
+            self.condition(Task::Control(control));
         }
         let attribute = Some(EcoString::from(name));
         if matches!(how, None | Some(Said::Default)) {
@@ -620,14 +768,17 @@ impl<'e, 't> Reasons<'e, 't> {
         }
         if is_class && matches!(how, None | Some(Said::Parameter | Said::Data)) {
             let effect = Effect::Gives(Some(title.clone()));
-            self.absent.push(Question::Could(effect, declared));
+            self.absence(Question::Could(effect, declared));
         }
         let effect = Effect::Sets(Some(folded.clone()), attribute);
-        self.absent.push(Question::Could(effect, EVER));
-        self.amended(name, &folded, &title);
+        self.absence(Question::Could(effect, EVER));
+        self.amended(id, name, &folded);
         self.collected(id, name, &type_name);
         if matches!(name, "before" | "notify") {
             self.related(id, name);
+        }
+        if name == "require" {
+            self.absence(Question::Could(Effect::Relates, EVER));
         }
     }
 
@@ -653,7 +804,7 @@ impl<'e, 't> Reasons<'e, 't> {
         let mut next = Some(scope);
         while let Some(id) = next {
             let question = Question::Defaults(id, type_name.clone(), name.into(), before);
-            self.absent.push(question);
+            self.absence(question);
             next = self.evaluator.scopes[id.index()].parent;
         }
     }
@@ -666,27 +817,45 @@ impl<'e, 't> Reasons<'e, 't> {
             let resource = &self.evaluator.resources[this.resource.index()];
             if resource.is_class() && resource.span.is_some() {
                 let effect = Effect::Includes(Some(resource.title.clone()));
-                self.absent.push(Question::Could(effect, resource.passed));
+                let question = Question::Could(effect, resource.passed);
+                self.absent.push((self.current, question));
             }
             next = this.parent;
         }
     }
 
     /// Overrides of this resource, and of others that could have meant this one.
-    fn amended(&mut self, name: &str, type_name: &str, title: &str) {
-        let mut targets = Vec::new();
+    fn amended(&mut self, id: ResourceId, name: &str, type_name: &EcoString) {
+        let resource = &self.evaluator.resources[id.index()];
+        let (title, scope, written) = (&resource.title, resource.scope, &resource.type_name);
+        let mut values = Vec::new();
+        let mut is_overridden = false;
         for amended in &self.evaluator.amendments {
-            if amended.type_name != type_name || !amended.names.iter().any(|own| own == name) {
+            let mut attributes = amended.attributes.iter();
+            let said = attributes.find(|(own, _)| own == name);
+            let Some((_, value)) = said.filter(|_| amended.type_name == *type_name) else {
                 continue;
-            }
-            targets.push(amended.target.clone());
-            if amended.title == title {
-                self.conditions.push(Task::Control(amended.control));
+            };
+            values.push(amended.target.clone());
+            if amended.title == *title {
+                values.push(value.clone());
+                let task = Task::Control(amended.control);
+                self.conditions.push((self.current, task));
+                is_overridden = true;
             }
         }
-        targets
+        if is_overridden {
+            // An override that says what a default says does not count.
+            for default in self.evaluator.defaults_around(scope, written, name) {
+                values.push(default.value.clone());
+                let task = Task::Control(default.control);
+                self.conditions.push((self.current, task));
+            }
+            self.undefaulted(scope, type_name, name, EVER);
+        }
+        values
             .iter()
-            .for_each(|target| self.value(target, Role::Condition));
+            .for_each(|value| self.value(value, Role::Condition));
     }
 
     /// Collectors that set an attribute, of this resource or if they found it.
@@ -701,7 +870,8 @@ impl<'e, 't> Reasons<'e, 't> {
                 continue;
             }
             if collector.known.contains(&id) {
-                self.conditions.push(Task::Control(collector.control));
+                let task = Task::Control(collector.control);
+                self.conditions.push((self.current, task));
             }
             values.extend(parts.values);
             looked_at.extend(parts.looked_at);
@@ -714,15 +884,15 @@ impl<'e, 't> Reasons<'e, 't> {
 
     /// A query looked at an attribute, as it was then.
     fn looked_at(&mut self, id: ResourceId, name: &EcoString) {
-        self.conditions.push(Task::Attribute(id, name.clone()));
-        let lost = self.evaluator.resources[id.index()].lost.iter();
+        self.condition(Task::Attribute(id, name.clone()));
+        let lost = self.evaluator.resources[id.index()].lost().iter();
         let was: Vec<(Value, ControlId)> = lost
             .filter(|lost| lost.attribute.name == *name)
             .map(|lost| (lost.attribute.value.clone(), lost.attribute.control))
             .collect();
         for (value, control) in was {
             self.value(&value, Role::Condition);
-            self.conditions.push(Task::Control(control));
+            self.condition(Task::Control(control));
         }
     }
 
@@ -743,7 +913,8 @@ impl<'e, 't> Reasons<'e, 't> {
                 Side::Collector(_) => true,
             };
             if from_here {
-                self.conditions.push(Task::Control(relationship.control));
+                let task = Task::Control(relationship.control);
+                self.conditions.push((self.current, task));
                 if let Side::Reference(target) = &relationship.target {
                     own.push(target.clone());
                 }
@@ -754,7 +925,7 @@ impl<'e, 't> Reasons<'e, 't> {
         others
             .iter()
             .for_each(|value| self.value(value, Role::Condition));
-        self.absent.push(Question::Could(Effect::Relates, EVER));
+        self.absence(Question::Could(Effect::Relates, EVER));
     }
 
     fn question(&mut self, question: Question) {
@@ -784,6 +955,7 @@ impl<'e, 't> Reasons<'e, 't> {
             }
         };
         for piece in pieces {
+            work::step();
             let passed = &self.evaluator.trace.passed()[piece as usize];
             let (outcome, control, code) = (passed.outcome, passed.control, passed.code);
             let extent = match code {
@@ -792,8 +964,12 @@ impl<'e, 't> Reasons<'e, 't> {
             };
             self.push(Task::Origin(outcome, extent), Role::Absence);
             // Conditions of what did not happen are told as what they are, too.
+            let followed = self.current;
             let mut control = control;
-            while control != ControlId::NONE && self.seen.insert(Task::Control(control)) {
+            while control != ControlId::NONE
+                && let Some(new) = self.reach(&Task::Control(control))
+            {
+                self.current = new;
                 let this = self.evaluator.trace.control(control).clone();
                 match this.cause {
                     Cause::Test { outcome, .. } | Cause::Stayed { outcome } => {
@@ -802,12 +978,13 @@ impl<'e, 't> Reasons<'e, 't> {
                     Cause::Element { of, .. } => {
                         self.push(Task::Origin(of, Extent::Structure), Role::Absence);
                     }
-                    Cause::Declared(id) => self.conditions.push(Task::Existence(id)),
+                    Cause::Declared(id) => self.condition(Task::Existence(id)),
                     Cause::Node(_) => self.node_names(false),
                     Cause::Always | Cause::Called(_) => {}
                 }
                 control = this.around;
             }
+            self.current = followed;
         }
     }
 }
@@ -826,6 +1003,7 @@ impl Absences {
         }
         let mut found = Vec::new();
         for number in 0..evaluator.trace.passed().len() {
+            work::step();
             let code = evaluator.trace.passed()[number].code;
             if self.effects(evaluator, code).could(&effect) {
                 found.push(number as u32);
@@ -922,6 +1100,13 @@ fn mentions_match(block: &Block) -> bool {
         found
     }
     block.statements.iter().any(mentions)
+}
+
+fn operand_of(role: Role) -> Role {
+    match role {
+        Role::Value => Role::Operand,
+        other => other,
+    }
 }
 
 fn condition_of(role: Role) -> Role {

@@ -2,7 +2,9 @@
 
 use ecow::EcoString;
 use hence_model::source::Span;
+use hence_model::work;
 
+use crate::resource_types::ResourceType;
 use crate::scope::ScopeId;
 use crate::syntax::{Definition, Form};
 use crate::trace::{ControlId, Origin};
@@ -33,14 +35,21 @@ pub struct Resource<'t> {
     pub passed: u32,
     /// What is said about its attributes now, in the order in which they came.
     pub attributes: Vec<Attribute>,
-    /// What was said and lost.
-    pub lost: Vec<Lost>,
     /// Whether it goes into the catalog at once.
     pub form: Form,
     /// Whether it is not in the catalog yet: a virtual resource that nobody realised.
     pub is_virtual: bool,
     /// Whether its body was evaluated.
     pub evaluated: bool,
+    /// What few resources have.
+    pub rare: Option<Box<Rare>>,
+}
+
+/// What few resources have.
+#[derive(Debug, Default)]
+pub struct Rare {
+    /// What was said about its attributes, and lost.
+    pub lost: Vec<Lost>,
     /// The tags that it was given, besides its type, its title, and the tags of what contains it.
     pub tags: Tags,
     /// Attributes whose values are sensitive.
@@ -52,8 +61,8 @@ pub struct Resource<'t> {
 /// What evaluating a resource means.
 #[derive(Clone, Copy, Debug)]
 pub enum ResourceKind<'t> {
-    /// Nothing.
-    BuiltIn,
+    /// Nothing: it is of this built-in type.
+    BuiltIn(&'t ResourceType),
     /// To run the body of its definition.
     Defined(&'t Definition),
     /// To run the bodies of the class.
@@ -73,8 +82,8 @@ pub struct Attribute {
     pub span: Span,
     /// How.
     pub how: Said,
-    /// By which class or defined type.
-    pub source: EcoString,
+    /// In which scope: a class or defined type may override what it said.
+    pub scope: ScopeId,
     /// Under which conditions.
     pub control: ControlId,
     /// Whether it is added to what is there: `+>`.
@@ -121,15 +130,34 @@ impl<'t> Resource<'t> {
 
     /// What is said about an attribute.
     pub fn attribute(&self, name: &str) -> Option<&Attribute> {
-        self.attributes
-            .iter()
-            .find(|attribute| attribute.name == name)
+        let mut attributes = self.attributes.iter().inspect(|_| work::step());
+        attributes.find(|attribute| attribute.name == name)
+    }
+
+    /// What was said about its attributes, and lost.
+    pub fn lost(&self) -> &[Lost] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.lost)
+    }
+
+    /// Attributes whose values are sensitive.
+    pub fn sensitive(&self) -> &[EcoString] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.sensitive)
+    }
+
+    /// Who realised it, under which conditions.
+    pub fn realised(&self) -> &[(ControlId, Span)] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.realised)
+    }
+
+    /// What few resources have, to add to it.
+    pub fn rare_mut(&mut self) -> &mut Rare {
+        self.rare.get_or_insert_default()
     }
 
     /// Sets an attribute. One that was set keeps its position, and what was said is not forgotten.
     pub fn set(&mut self, attribute: Attribute) {
         if attribute.name == "tag" {
-            self.tags.add_value(&attribute.value.datum);
+            self.rare_mut().tags.add_value(&attribute.value.datum);
         }
         let by = attribute.how;
         match self
@@ -139,7 +167,7 @@ impl<'t> Resource<'t> {
         {
             Some(place) => {
                 let attribute = std::mem::replace(place, attribute);
-                self.lost.push(Lost { attribute, by });
+                self.rare_mut().lost.push(Lost { attribute, by });
             }
             None => self.attributes.push(attribute),
         }
@@ -147,7 +175,8 @@ impl<'t> Resource<'t> {
 
     /// Its own tags: what it was given, its type, and its title if that can be one.
     pub fn own_tags(&self) -> Tags {
-        let mut tags = self.tags.clone();
+        let rare = self.rare.as_ref();
+        let mut tags = rare.map_or_else(Tags::default, |rare| rare.tags.clone());
         tags.add(&self.type_name);
         if is_tag(&self.title) && !(self.span.is_none() && self.title == "main") {
             tags.add(&self.title);
@@ -239,4 +268,15 @@ pub fn capitalised(name: &str) -> EcoString {
         text.push_str(&characters.as_str().to_lowercase());
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_there_is_very_much_of_is_small() {
+        assert_eq!(size_of::<Attribute>(), 72);
+        assert_eq!(size_of::<Resource<'_>>(), 128);
+    }
 }

@@ -47,6 +47,7 @@ pub struct Site<'w> {
     data: FrozenMap<String, Box<Option<Data>>>,
     configurations: FrozenMap<String, Box<Option<Configuration>>>,
     texts: FrozenMap<String, Box<Option<Span>>>,
+    directories: FrozenMap<String, Box<Option<String>>>,
 }
 
 /// A file that was read and parsed.
@@ -71,6 +72,7 @@ impl<'w> Site<'w> {
             data: FrozenMap::new(),
             configurations: FrozenMap::new(),
             texts: FrozenMap::new(),
+            directories: FrozenMap::new(),
         }
     }
 
@@ -142,6 +144,17 @@ impl<'w> Site<'w> {
     pub fn modules<'a>(&'a self, module: &'a str) -> impl Iterator<Item = String> + 'a {
         let roots = self.layout.modulepath.iter();
         roots.map(move |root| format!("{}/{module}", root.trim_end_matches('/')))
+    }
+
+    /// Where a module is: the first directory of its name that has anything in it.
+    pub fn module_directory(&self, module: &str) -> Option<&str> {
+        let known = self.directories.get(module).unwrap_or_else(|| {
+            let found = self
+                .modules(module)
+                .find(|directory| !self.world.list(directory).is_empty());
+            self.directories.insert(module.to_owned(), Box::new(found))
+        });
+        known.as_deref()
     }
 
     /// A template, parsed.

@@ -181,7 +181,7 @@ pub enum Kind {
     /// `$a = b`; the left side is a variable or an array of them.
     Assign(Box<[Expression; 2]>),
     /// `a[b, c]`
-    Access(Box<Expression>, Vec<Expression>),
+    Access(Box<Expression>, Box<[Expression]>),
     /// `f(a)`, `a.f`, `f a`
     Call(Box<Call>),
     /// `if a { … } else { … }`; `elsif` is an `if` alone in the `else`.
@@ -205,7 +205,7 @@ pub enum Kind {
     /// `<%= a %>` of a template.
     Render(Box<Expression>),
     /// Several statements in the place of one.
-    Block(Block),
+    Block(Box<Block>),
 }
 
 /// The operators with two operands.
@@ -357,7 +357,7 @@ pub struct Resource {
     /// The type: a name such as `file` or `class`, a reference, or an access such as `Resource['file']`.
     pub kind: Expression,
     /// The resources.
-    pub bodies: Vec<ResourceBody>,
+    pub bodies: Box<[ResourceBody]>,
 }
 
 /// Whether a resource is in the catalog at once.
@@ -377,7 +377,7 @@ pub struct ResourceBody {
     /// One title, or an array of them, or `default`.
     pub title: Expression,
     /// The attributes.
-    pub attributes: Vec<Attribute>,
+    pub attributes: Box<[Attribute]>,
     /// From the title to the last attribute.
     pub span: Span,
 }
@@ -410,7 +410,7 @@ pub struct Amendment {
     /// The type, or the resources.
     pub target: Expression,
     /// The attributes.
-    pub attributes: Vec<Attribute>,
+    pub attributes: Box<[Attribute]>,
 }
 
 /// `File <| … |>`
@@ -423,7 +423,7 @@ pub struct Collector {
     /// Which of them.
     pub query: Option<Query>,
     /// What is set on them.
-    pub attributes: Vec<Attribute>,
+    pub attributes: Box<[Attribute]>,
 }
 
 /// Which resources a collector takes.
@@ -563,4 +563,13 @@ fn values<'t>(attributes: &'t [Attribute], visit: &mut dyn FnMut(Part<'t>)) {
     attributes
         .iter()
         .for_each(|attribute| visit(Part::Expression(&attribute.value)));
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expressions_are_five_words() {
+        assert_eq!(size_of::<Expression>(), 40);
+    }
 }

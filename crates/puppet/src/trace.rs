@@ -6,10 +6,11 @@
 
 use ecow::EcoString;
 use hence_model::source::Span;
+use hence_model::work;
 use rustc_hash::FxHashMap;
 
 use crate::scope::ScopeId;
-use crate::syntax::{Block, Definition as Defined, Expression, Lambda, Parameter};
+use crate::syntax::{Block, Definition as Defined, Expression, Kind, Lambda, Parameter};
 use crate::value::Value;
 
 /// Where a value comes from: an offset in the sources for what is written, otherwise a node of the trace.
@@ -31,6 +32,11 @@ impl Origin {
     /// The offset of what is written.
     pub fn offset(self) -> Option<u32> {
         (self.0 & NODE == 0 && self != Self::NOWHERE).then_some(self.0)
+    }
+
+    /// The number of its node, if it has one.
+    pub fn node(self) -> Option<usize> {
+        (self.0 & NODE != 0).then_some((self.0 & !NODE) as usize)
     }
 }
 
@@ -84,6 +90,13 @@ pub enum Node<'t> {
         /// The operator or function, as written.
         at: &'t Expression,
         /// What it was computed from.
+        operands: Operands,
+    },
+    /// It is text with values in it.
+    Interpolation {
+        /// The text, as written.
+        at: &'t Expression,
+        /// The values; see [`Trace::pieces`].
         operands: Operands,
     },
     /// A function chose it among values, or handed it on.
@@ -165,6 +178,13 @@ pub struct Operands {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DefinitionId(u32);
 
+impl DefinitionId {
+    /// A small number, for tables indexed by definition.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// A variable's value, and how it got it.
 #[derive(Clone, Debug)]
 pub struct Definition<'t> {
@@ -198,6 +218,11 @@ pub struct ControlId(u32);
 impl ControlId {
     /// No condition at all.
     pub const NONE: ControlId = ControlId(0);
+
+    /// A small number, for tables indexed by conditions.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
 }
 
 /// A condition, and those around it.
@@ -354,6 +379,7 @@ impl<'t> Trace<'t> {
 
     /// Takes note of how a value came to be.
     pub fn add(&mut self, node: Node<'t>) -> Origin {
+        work::step();
         self.nodes.push(node);
         Origin((self.nodes.len() - 1) as u32 | NODE)
     }
@@ -366,6 +392,29 @@ impl<'t> Trace<'t> {
     ) -> Origin {
         let operands = self.keep(operands);
         self.add(Node::Operation { at, operands })
+    }
+
+    /// Takes note of a text with values in it.
+    pub fn interpolation(
+        &mut self,
+        at: &'t Expression,
+        values: impl IntoIterator<Item = Value>,
+    ) -> Origin {
+        let operands = self.keep(values);
+        self.add(Node::Interpolation { at, operands })
+    }
+
+    /// What a text with values in it consists of: the values, and the text between them as it is written.
+    pub fn pieces(&self, at: &Expression, operands: Operands) -> Vec<Value> {
+        let Kind::Interpolated(pieces) = &at.kind else {
+            return Vec::new();
+        };
+        let mut values = self.operands(operands).iter();
+        let piece = |piece: &Expression| match &piece.kind {
+            Kind::Text(text) => Some(Value::new(text.clone(), Origin::written(piece.span.start))),
+            _ => values.next().cloned(),
+        };
+        pieces.iter().filter_map(piece).collect()
     }
 
     /// Takes note of a choice among values.
@@ -449,7 +498,8 @@ impl<'t> Trace<'t> {
 
     fn keep<V: Into<Value>>(&mut self, values: impl IntoIterator<Item = V>) -> Operands {
         let start = self.operands.len() as u32;
-        self.operands.extend(values.into_iter().map(Into::into));
+        let values = values.into_iter().inspect(|_| work::step());
+        self.operands.extend(values.map(Into::into));
         let len = self.operands.len() as u32 - start;
         Operands { start, len }
     }
@@ -469,5 +519,18 @@ impl<'t> Trace<'t> {
     /// Takes note of code that did not run.
     pub fn pass(&mut self, passed: Passed<'t>) {
         self.passed.push(passed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_there_is_very_much_of_is_small() {
+        assert_eq!(size_of::<Node<'_>>(), 24);
+        assert_eq!(size_of::<Control<'_>>(), 24);
+        assert_eq!(size_of::<Passed<'_>>(), 32);
+        assert_eq!(size_of::<Definition<'_>>(), 56);
     }
 }

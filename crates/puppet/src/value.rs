@@ -175,6 +175,19 @@ impl Datum {
     }
 }
 
+impl Datum {
+    /// How many values it has at all levels. Those that are shared count wherever they are.
+    pub fn size(&self) -> u64 {
+        match self {
+            Datum::Array(array) => array.0.size,
+            Datum::Hash(hash) => hash.0.size,
+            Datum::Sensitive(inner) => inner.datum.size(),
+            Datum::Object(object) => object.attributes.0.size,
+            _ => 0,
+        }
+    }
+}
+
 /// The elements of an array.
 #[derive(Clone, Debug, Default)]
 pub struct Array(Arc<Elements>);
@@ -183,6 +196,7 @@ pub struct Array(Arc<Elements>);
 struct Elements {
     values: Vec<Value>,
     depth: u32,
+    size: u64,
 }
 
 impl Array {
@@ -214,8 +228,18 @@ impl Array {
 
 impl From<Vec<Value>> for Array {
     fn from(values: Vec<Value>) -> Self {
-        let depth = 1 + values.iter().map(|v| v.datum.depth()).max().unwrap_or(0);
-        Self(Arc::new(Elements { values, depth }))
+        let mut depth = 0;
+        let mut size = 0_u64;
+        for value in &values {
+            depth = depth.max(value.datum.depth());
+            size = size.saturating_add(value.datum.size().saturating_add(1));
+        }
+        let depth = 1 + depth;
+        Self(Arc::new(Elements {
+            values,
+            depth,
+            size,
+        }))
     }
 }
 
@@ -233,6 +257,7 @@ pub struct Hash(Arc<Entries>);
 struct Entries {
     entries: IndexMap<Datum, Entry, FxBuildHasher>,
     depth: u32,
+    size: u64,
 }
 
 /// What stands behind a key.
@@ -288,10 +313,16 @@ impl Hash {
 
     /// The hash with an entry more; one with the same key keeps its position and its key.
     pub fn with(mut self, key: Value, value: Value) -> Self {
-        let Entries { entries, depth } = Arc::make_mut(&mut self.0);
+        let Entries {
+            entries,
+            depth,
+            size,
+        } = Arc::make_mut(&mut self.0);
         *depth = (*depth)
             .max(1 + value.datum.depth())
             .max(1 + key.datum.depth());
+        let added = value.datum.size().saturating_add(key.datum.size());
+        *size = size.saturating_add(added.saturating_add(1));
         match entries.entry(key.datum) {
             indexmap::map::Entry::Occupied(mut occupied) => occupied.get_mut().value = value,
             indexmap::map::Entry::Vacant(vacant) => {

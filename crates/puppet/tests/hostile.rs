@@ -69,6 +69,8 @@ fn shapes_that_were_made_to_hurt_are_answered() {
         "notify { 'n': message => Integer[0, 5000].reduce([]) |$m, $x| { [$m] } }",
         "notify { 'n': message => Integer[0, 60].reduce('x') |$m, $x| { \"${m}${m}\" } }",
         "notify { 'n': message => Integer[0, 60].reduce([1]) |$m, $x| { $m + $m } }",
+        "notify { 'n': message => \"${Integer[0, 60].reduce([1, 2]) |$m, $x| { [$m, $m] }}\" }",
+        "notify { 'n': message => flatten(Integer[0, 60].reduce([1]) |$m, $x| { { 'a' => $m, 'b' => $m } }) }",
         "notify { 'n': message => sprintf('%999999999d', 1) }",
         "notify { 'n': message => 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!' =~ /^(a+)+$/ }",
         "notify { 'n': message => 9223372036854775807 * 9223372036854775807 }",

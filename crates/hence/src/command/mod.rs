@@ -1,9 +1,11 @@
 //! The commands: one file each.
 
+mod blame;
 mod check;
 mod compare;
 mod compile;
 mod completions;
+mod diff;
 mod folder;
 mod generate;
 pub mod help;
@@ -71,6 +73,10 @@ pub enum Command {
     #[allow(missing_docs)]
     Impact(impact::Impact),
     #[allow(missing_docs)]
+    Blame(blame::Blame),
+    #[allow(missing_docs)]
+    Diff(diff::Diff),
+    #[allow(missing_docs)]
     Parse(parse::Parse),
     #[allow(missing_docs)]
     Compare(compare::Compare),
@@ -93,6 +99,8 @@ impl Command {
             Command::Why(why) => why.run(console),
             Command::WhyNot(why_not) => why_not.run(console),
             Command::Impact(impact) => impact.run(console),
+            Command::Blame(blame) => blame.run(console),
+            Command::Diff(diff) => diff.run(console),
             Command::Parse(parse) => parse.run(console),
             Command::Compare(compare) => compare.run(console),
             Command::Generate(generate) => generate.run(console),

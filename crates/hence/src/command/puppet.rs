@@ -68,6 +68,16 @@ impl PuppetOptions {
         }
     }
 
+    /// The same for another node.
+    pub(super) fn of_node(&self, name: &str) -> Self {
+        Self {
+            node: name.to_owned(),
+            nodes: None,
+            facts_dir: None,
+            ..self.clone()
+        }
+    }
+
     pub(super) fn options(&self, depth: u32) -> Options {
         Options {
             strict: self.strict,

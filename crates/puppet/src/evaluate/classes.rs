@@ -8,9 +8,9 @@ use hence_model::source::Span;
 use rustc_hash::FxHashMap;
 
 use super::{Evaluator, Outcome, Stop, fail, failed};
-use crate::resource::{Attribute, Resource, ResourceKind, Said, Tags, capitalised};
+use crate::resource::{Attribute, Resource, ResourceKind, Said, capitalised};
 use crate::resource_types;
-use crate::scope::{Frame, Scope, ScopeId, ScopeKind};
+use crate::scope::{Frame, Scope, ScopeId, ScopeKind, Variables};
 use crate::site::Loaded;
 use crate::syntax::{Definition, DefinitionKind, Form, NodeMatchKind, Parameter};
 use crate::trace::{self, Cause, Definition as Defined, How, Origin, ResourceId};
@@ -302,13 +302,10 @@ impl<'t> Evaluator<'t> {
             control: self.control,
             passed: self.trace.passed().len() as u32,
             attributes,
-            lost: Vec::new(),
             form: Form::Regular,
             is_virtual: false,
             evaluated: false,
-            tags: Tags::default(),
-            sensitive: Vec::new(),
-            realised: Vec::new(),
+            rare: None,
         };
         if shown {
             resource.source = self.scopes[scope.index()].source.clone();
@@ -371,7 +368,7 @@ impl<'t> Evaluator<'t> {
                 None => Ok(()),
             },
             ResourceKind::Defined(definition) => evaluator.evaluate_define(id, definition),
-            ResourceKind::BuiltIn | ResourceKind::Special => Ok(()),
+            ResourceKind::BuiltIn(_) | ResourceKind::Special => Ok(()),
         };
         match span {
             Some(span) => self.deeper(span, work),
@@ -400,7 +397,7 @@ impl<'t> Evaluator<'t> {
             resource: id,
             source: definition.name.clone(),
             module: class.module.clone(),
-            variables: FxHashMap::default(),
+            variables: Variables::default(),
             defaults: FxHashMap::default(),
         });
         self.classes.push(definition.name.clone());
@@ -423,13 +420,15 @@ impl<'t> Evaluator<'t> {
             resource: id,
             source: definition.name.clone(),
             module,
-            variables: FxHashMap::default(),
+            variables: Variables::default(),
             defaults: FxHashMap::default(),
         });
         self.inside(id, scope, |evaluator| {
             evaluator.parameters(id, scope, definition)?;
             evaluator.body(definition)
-        })
+        })?;
+        self.scopes[scope.index()].variables.shrink();
+        Ok(())
     }
 
     pub(crate) fn new_scope(&mut self, scope: Scope) -> ScopeId {
@@ -522,7 +521,9 @@ impl<'t> Evaluator<'t> {
         {
             variables.insert(name, defined);
         }
-        variables.extend(further);
+        for (name, defined) in further {
+            variables.insert(name, defined);
+        }
         Ok(())
     }
 
@@ -563,6 +564,9 @@ impl<'t> Evaluator<'t> {
 
     /// What the data say about parameters that were not given.
     fn data_for(&mut self, id: ResourceId, definition: &'t Definition) -> Outcome<()> {
+        if definition.parameters.is_empty() || !self.has_data(&definition.name) {
+            return Ok(());
+        }
         for parameter in &definition.parameters {
             let given = self.resources[id.index()].attribute(&parameter.name);
             if given.is_some_and(|given| !given.value.is_undef()) {
@@ -581,13 +585,13 @@ impl<'t> Evaluator<'t> {
     }
 
     fn set_parameter(&mut self, id: ResourceId, parameter: &'t Parameter, value: Value, how: Said) {
-        let (source, control) = (self.scopes[self.scope.index()].source.clone(), self.control);
+        let (scope, control) = (self.scope, self.control);
         self.resources[id.index()].set(Attribute {
             name: parameter.name.clone(),
             value,
             span: parameter.span,
             how,
-            source,
+            scope,
             control,
             adds: false,
         });
@@ -624,11 +628,11 @@ impl<'t> Evaluator<'t> {
         names: &[(EcoString, Option<crate::trace::DefinitionId>)],
         further: &[(EcoString, crate::trace::DefinitionId)],
     ) -> Outcome<()> {
-        let reference = self.shown_reference(id);
         let declared = self.resources[id.index()].span;
         let mut troubles = Vec::new();
         for (parameter, (name, defined)) in definition.parameters.iter().zip(names) {
             let Some(defined) = defined else {
+                let reference = self.shown_reference(id);
                 let message = format!("{reference}: expects a value for parameter '{name}'");
                 let mut trouble = Diagnostic::error(MISSING_PARAMETER, message);
                 if let Some(span) = declared {
@@ -648,7 +652,7 @@ impl<'t> Evaluator<'t> {
             }
             let attribute = self.resources[id.index()].attribute(name);
             let span = attribute.map_or(parameter.span, |attribute| attribute.span);
-            let subject = format!("{reference}: parameter '{name}'");
+            let subject = format!("{}: parameter '{name}'", self.shown_reference(id));
             let declared = (span != parameter.span).then_some(parameter.span);
             if let Err(stop) = self.expect(&kind, &value, &subject, span, declared)
                 && let Stop::Failed(trouble) = *stop
@@ -662,6 +666,7 @@ impl<'t> Evaluator<'t> {
             }
             let attribute = self.resources[id.index()].attribute(name);
             let span = attribute.map(|attribute| attribute.span).or(declared);
+            let reference = self.shown_reference(id);
             let message = format!("{reference}: has no parameter named '{name}'");
             let mut trouble = Diagnostic::error(UNKNOWN_PARAMETER, message);
             if let Some(span) = span {
@@ -688,12 +693,18 @@ impl<'t> Evaluator<'t> {
 
     /// The reference to a resource, with the name of a class as references write it.
     pub(crate) fn shown_reference(&self, id: ResourceId) -> String {
+        let mut text = String::new();
+        self.write_reference(id, &mut text);
+        text
+    }
+
+    /// Writes the reference to a resource behind a text.
+    pub(crate) fn write_reference(&self, id: ResourceId, text: &mut String) {
         let resource = &self.resources[id.index()];
-        format!(
-            "{}[{}]",
-            resource.type_name,
-            crate::catalog::shown_title(resource)
-        )
+        text.push_str(&resource.type_name);
+        text.push('[');
+        text.push_str(&crate::catalog::shown_title(resource));
+        text.push(']');
     }
 
     /// A class is contained in a stage, `main` unless said otherwise.

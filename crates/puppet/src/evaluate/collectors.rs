@@ -262,7 +262,7 @@ impl<'t> Evaluator<'t> {
         for id in found {
             let resource = &mut self.resources[id.index()];
             if resource.is_virtual {
-                resource.realised.push((control, span));
+                resource.rare_mut().realised.push((control, span));
             }
             resource.is_virtual = false;
             if self.collectors[number].known.insert(id) {

@@ -5,7 +5,7 @@ use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::source::Span;
 
 use super::{Evaluator, Outcome, Stop, fail, failed};
-use crate::resource::{Attribute, Resource, ResourceKind, Said, Tags, capitalised, is_tag};
+use crate::resource::{Attribute, Resource, ResourceKind, Said, capitalised, is_tag};
 use crate::resource_types;
 use crate::scope::ScopeId;
 use crate::syntax::{self, Amendment, AttributeKind, Expression, Form, Kind};
@@ -46,8 +46,8 @@ pub(crate) struct Amended {
     pub(crate) title: EcoString,
     /// The reference to it.
     pub(crate) target: Value,
-    /// The attributes.
-    pub(crate) names: Vec<EcoString>,
+    /// The attributes, and what is said about them.
+    pub(crate) attributes: Vec<(EcoString, Value)>,
     /// Under which conditions it was said.
     pub(crate) control: ControlId,
 }
@@ -212,7 +212,7 @@ impl<'t> Evaluator<'t> {
         how: Said,
     ) -> Outcome<Vec<Attribute>> {
         let mut attributes: Vec<Attribute> = Vec::with_capacity(written.len());
-        let source = self.scopes[self.scope.index()].source.clone();
+        let scope = self.scope;
         for one in written {
             let value = self.nested(&one.value)?;
             let (name, adds) = match &one.kind {
@@ -236,7 +236,7 @@ impl<'t> Evaluator<'t> {
                                 value,
                                 span: one.span,
                                 how,
-                                source: source.clone(),
+                                scope,
                                 control: self.control,
                                 adds: false,
                             },
@@ -252,7 +252,7 @@ impl<'t> Evaluator<'t> {
                     value,
                     span: one.span,
                     how,
-                    source: source.clone(),
+                    scope,
                     control: self.control,
                     adds,
                 },
@@ -312,7 +312,7 @@ impl<'t> Evaluator<'t> {
             return Ok(id);
         }
         let kind = match self.built_in(type_name) {
-            Some(_) => ResourceKind::BuiltIn,
+            Some(kind) => ResourceKind::BuiltIn(kind),
             None => match self.find_define(type_name)? {
                 Some(known) => ResourceKind::Defined(known.definition),
                 None => {
@@ -321,6 +321,11 @@ impl<'t> Evaluator<'t> {
                     return Err(failed(self.suggest_type(trouble, type_name)));
                 }
             },
+        };
+        // Parameters that are not given become attributes by their defaults.
+        let room = match kind {
+            ResourceKind::Defined(definition) => definition.parameters.len(),
+            _ => 0,
         };
         let mut resource = Resource {
             kind,
@@ -333,14 +338,11 @@ impl<'t> Evaluator<'t> {
             shown: true,
             control: self.control,
             passed: self.trace.passed().len() as u32,
-            attributes: Vec::with_capacity(attributes.len()),
-            lost: Vec::new(),
+            attributes: Vec::with_capacity(room.max(attributes.len())),
             form,
             is_virtual: form != Form::Regular,
             evaluated: false,
-            tags: Tags::default(),
-            sensitive: Vec::new(),
-            realised: Vec::new(),
+            rare: None,
         };
         for attribute in attributes {
             self.check_tag(&attribute)?;
@@ -423,26 +425,32 @@ impl<'t> Evaluator<'t> {
 
     /// Whether some default around a scope says just that about an attribute.
     fn is_default(&self, scope: ScopeId, type_name: &str, name: &str, value: &Datum) -> bool {
-        let mut next = Some(scope);
-        while let Some(id) = next {
-            let scope = &self.scopes[id.index()];
-            let defaults = scope.defaults.get(type_name).into_iter().flatten();
-            let mut same = defaults.filter(|default| default.name == name);
-            if same.any(|default| default.value.datum == *value) {
-                return true;
-            }
-            next = scope.parent;
-        }
-        false
+        let mut defaults = self.defaults_around(scope, type_name, name);
+        defaults.any(|default| default.value.datum == *value)
+    }
+
+    /// All that the defaults around a scope say about an attribute.
+    pub(crate) fn defaults_around(
+        &self,
+        scope: ScopeId,
+        type_name: &str,
+        name: &str,
+    ) -> impl Iterator<Item = &Attribute> {
+        let around = std::iter::successors(Some(scope), |id| self.scopes[id.index()].parent);
+        let defaults = around.filter_map(move |id| self.scopes[id.index()].defaults.get(type_name));
+        defaults
+            .flatten()
+            .filter(move |default| default.name == name)
     }
 
     /// Puts a resource into the catalog. There is at most one of a type and title (§3.3.2.1).
     pub(crate) fn add_resource(&mut self, resource: Resource<'t>) -> Outcome<ResourceId> {
         let id = ResourceId::from_index(self.resources.len());
         let folded = self.folded(&resource.type_name);
-        let key = (folded.clone(), resource.title.clone());
-        if let Some(first) = self.table.get(&key).copied() {
-            return Err(self.duplicate(&resource, first));
+        let title = resource.title.clone();
+        let known = self.table.get(&folded);
+        if let Some(first) = known.and_then(|known| known.get(&title)) {
+            return Err(self.duplicate(&resource, *first));
         }
         let scope = resource.scope;
         let span = resource.span;
@@ -451,24 +459,24 @@ impl<'t> Evaluator<'t> {
         {
             return fail(STAGE, "only classes can have a stage", stage.span);
         }
-        let aliases = self.names_of(&resource, &folded);
+        let aliases = names_of(&resource);
         let contained = !resource.is_class() && !resource.is_stage();
         self.by_type
             .entry(resource.type_name.clone())
             .or_default()
             .push(id);
-        self.table.insert(key, id);
+        let known = self.table.entry(folded).or_default();
+        known.insert(title, id);
+        let taken =
+            aliases
+                .into_iter()
+                .find_map(|alias| match *known.entry(alias.clone()).or_insert(id) {
+                    other if other != id => Some((other, alias)),
+                    _ => None,
+                });
         self.resources.push(resource);
-        for alias in aliases {
-            let key = (folded.clone(), alias);
-            match self.table.get(&key) {
-                Some(other) if *other != id => {
-                    return Err(self.duplicate_name(id, *other, &key.1, span));
-                }
-                _ => {
-                    self.table.insert(key, id);
-                }
-            }
+        if let Some((other, alias)) = taken {
+            return Err(self.duplicate_name(id, other, &alias, span));
         }
         if contained && let Some(container) = self.container(scope) {
             self.edges.push((container, id));
@@ -478,34 +486,13 @@ impl<'t> Evaluator<'t> {
 
     /// Takes note of a resource that is always there.
     pub(crate) fn register(&mut self, type_name: &str, title: &str, id: ResourceId) {
-        self.table
-            .insert((type_name.to_lowercase().into(), title.into()), id);
+        let known = self.table.entry(type_name.to_lowercase().into());
+        known.or_default().insert(title.into(), id);
         self.by_type.entry(type_name.into()).or_default().push(id);
     }
 
     fn container(&self, scope: ScopeId) -> Option<ResourceId> {
         self.scopes.get(scope.index()).map(|scope| scope.resource)
-    }
-
-    /// Further names by which references may call a resource: aliases, and what its name is if not the title.
-    fn names_of(&self, resource: &Resource<'t>, folded: &str) -> Vec<EcoString> {
-        let mut names = Vec::new();
-        if let Some(alias) = resource.attribute("alias") {
-            let mut aliases = Vec::new();
-            flatten(&alias.value, &mut aliases);
-            names.extend(aliases.iter().map(|alias| crate::text::text(&alias.datum)));
-        }
-        let Some(kind) = self.built_in(folded) else {
-            return names;
-        };
-        if let Some(name) = kind.unique_name()
-            && let Some(attribute) = resource.attribute(name)
-            && let Datum::Text(name) = &attribute.value.datum
-        {
-            names.push(name.clone());
-        }
-        names.retain(|name| *name != resource.title);
-        names
     }
 
     fn duplicate(&self, resource: &Resource<'t>, first: ResourceId) -> Box<Stop> {
@@ -561,15 +548,15 @@ impl<'t> Evaluator<'t> {
     /// A resource in the catalog.
     pub(crate) fn find_resource(&self, type_name: &str, title: &str) -> Option<ResourceId> {
         let type_name = type_name.strip_prefix("::").unwrap_or(type_name);
-        let title = match type_name == "class" {
-            true => title
-                .strip_prefix("::")
-                .unwrap_or(title)
-                .to_lowercase()
-                .into(),
-            false => EcoString::from(title),
+        let known = self.table.get(type_name)?;
+        let found = match type_name {
+            "class" => {
+                let name = title.strip_prefix("::").unwrap_or(title);
+                known.get(name.to_lowercase().as_str())
+            }
+            _ => known.get(title),
         };
-        self.table.get(&(type_name.into(), title)).copied()
+        found.copied()
     }
 
     /// A type in lower case.
@@ -587,12 +574,7 @@ impl<'t> Evaluator<'t> {
     pub(crate) fn attribute_names(&self, id: ResourceId) -> Vec<EcoString> {
         let resource = &self.resources[id.index()];
         match resource.kind {
-            ResourceKind::BuiltIn => {
-                let kind = self.built_in(&self.folded(&resource.type_name));
-                kind.map_or_else(Vec::new, |kind| {
-                    kind.attributes().map(EcoString::from).collect()
-                })
-            }
+            ResourceKind::BuiltIn(kind) => kind.attributes().map(EcoString::from).collect(),
             ResourceKind::Defined(definition) => definition
                 .parameters
                 .iter()
@@ -675,9 +657,9 @@ impl<'t> Evaluator<'t> {
                 type_name: type_name.clone(),
                 title: title.clone(),
                 target: reference.clone(),
-                names: attributes
+                attributes: attributes
                     .iter()
-                    .map(|attribute| attribute.name.clone())
+                    .map(|attribute| (attribute.name.clone(), attribute.value.clone()))
                     .collect(),
                 control: self.control,
             });
@@ -724,7 +706,7 @@ impl<'t> Evaluator<'t> {
         span: Span,
     ) -> Outcome<()> {
         let source = match attributes.first() {
-            Some(first) => first.source.clone(),
+            Some(first) => self.source_of(first).clone(),
             None => return Ok(()),
         };
         let resource = &self.resources[id.index()];
@@ -759,9 +741,10 @@ impl<'t> Evaluator<'t> {
         if self.is_default(scope, type_name, &attribute.name, &attribute.value.datum) {
             return Ok(());
         }
-        let was_default = attribute.source == current.source
+        let (source, first_source) = (self.source_of(&attribute), self.source_of(current));
+        let was_default = source == first_source
             && self.is_default(scope, type_name, &attribute.name, &current.value.datum);
-        if !was_default && !self.is_child(&attribute.source, &current.source) {
+        if !was_default && !self.is_child(source, first_source) {
             let message = format!(
                 "the attribute `{}` of {} is set already",
                 attribute.name,
@@ -780,6 +763,11 @@ impl<'t> Evaluator<'t> {
         }
         self.resources[id.index()].set(attribute);
         Ok(())
+    }
+
+    /// The class or defined type that said something about an attribute.
+    fn source_of(&self, attribute: &Attribute) -> &EcoString {
+        &self.scopes[attribute.scope.index()].source
     }
 
     /// Whether a class inherits another, directly or not, or has a collector that overrides.
@@ -804,10 +792,7 @@ impl<'t> Evaluator<'t> {
     /// What is wrong with the attributes of resources of built-in types.
     pub(crate) fn check_attributes(&mut self) -> Outcome<()> {
         for resource in &self.resources {
-            if !matches!(resource.kind, ResourceKind::BuiltIn) {
-                continue;
-            }
-            let Some(kind) = self.built_in(&self.folded(&resource.type_name)) else {
+            let ResourceKind::BuiltIn(kind) = resource.kind else {
                 continue;
             };
             for attribute in &resource.attributes {
@@ -825,6 +810,27 @@ impl<'t> Evaluator<'t> {
         }
         Ok(())
     }
+}
+
+/// Further names by which references may call a resource: aliases, and what its name is if not the title.
+fn names_of(resource: &Resource<'_>) -> Vec<EcoString> {
+    let mut names = Vec::new();
+    if let Some(alias) = resource.attribute("alias") {
+        let mut aliases = Vec::new();
+        flatten(&alias.value, &mut aliases);
+        names.extend(aliases.iter().map(|alias| crate::text::text(&alias.datum)));
+    }
+    let ResourceKind::BuiltIn(kind) = resource.kind else {
+        return names;
+    };
+    if let Some(name) = kind.unique_name()
+        && let Some(attribute) = resource.attribute(name)
+        && let Datum::Text(name) = &attribute.value.datum
+    {
+        names.push(name.clone());
+    }
+    names.retain(|name| *name != resource.title);
+    names
 }
 
 /// A value, or all that are in it, if it is an array.

@@ -29,6 +29,7 @@ use ecow::EcoString;
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::Span;
 use hence_model::unit::TOO_DEEP;
+use hence_model::work;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(crate) use calls::counted;
@@ -63,7 +64,7 @@ pub const HEREDOC_SYNTAX: Code = Code::new("puppet.heredoc-syntax");
 
 /// Texts have at most so many bytes.
 pub const LONGEST_TEXT: usize = 64 << 20;
-/// Arrays and hashes have at most so many elements.
+/// Arrays and hashes have at most so many elements, at all levels.
 pub const MOST_ELEMENTS: usize = 10_000_000;
 /// Values nest at most so deep.
 pub const DEEPEST_VALUE: u32 = 1_000;
@@ -105,7 +106,8 @@ pub struct Evaluator<'t> {
     leaving: FxHashMap<usize, Leaving>,
     /// All resources, in the order in which they were declared.
     pub resources: Vec<Resource<'t>>,
-    table: FxHashMap<(EcoString, EcoString), ResourceId>,
+    /// Resources by type, in lower case, and title.
+    table: FxHashMap<EcoString, FxHashMap<EcoString, ResourceId>>,
     /// Who contains whom.
     pub edges: Vec<(ResourceId, ResourceId)>,
     /// The classes and nodes that were evaluated, in order.
@@ -217,6 +219,7 @@ impl<'t> Evaluator<'t> {
     /// Evaluates an expression.
     pub(crate) fn expression(&mut self, at: &'t Expression) -> Outcome {
         self.steps += 1;
+        work::step();
         let most = self.options.steps;
         if self.steps > most {
             let message = format!("the catalog of this node takes more than {most} steps");
@@ -354,12 +357,11 @@ impl<'t> Evaluator<'t> {
 
     /// `"… ${a} …"`
     fn interpolated(&mut self, at: &'t Expression, pieces: &'t [Expression]) -> Outcome {
-        let mut text = EcoString::new();
+        let mut text = String::new();
         let mut operands = Vec::with_capacity(pieces.len());
         for piece in pieces {
-            if let Kind::Text(piece_text) = &piece.kind {
-                text.push_str(piece_text);
-                operands.push(self.written(piece_text.clone(), piece.span));
+            if let Kind::Text(piece) = &piece.kind {
+                text.push_str(piece);
                 continue;
             }
             let value = self.nested(piece)?;
@@ -373,7 +375,7 @@ impl<'t> Evaluator<'t> {
             }
             operands.push(value);
         }
-        let origin = self.trace.operation(at, operands);
+        let origin = self.trace.interpolation(at, operands);
         Ok(Value::new(text, origin))
     }
 
@@ -407,12 +409,7 @@ impl<'t> Evaluator<'t> {
 
     /// A value, if it does not nest too deep.
     pub(crate) fn shallow(&self, value: Value, span: Span) -> Outcome {
-        let length = match &value.datum {
-            Datum::Array(array) => array.len(),
-            Datum::Hash(hash) => hash.len(),
-            _ => 0,
-        };
-        if length > MOST_ELEMENTS {
+        if value.datum.size() > MOST_ELEMENTS as u64 {
             let message = format!("this value has more than {MOST_ELEMENTS} elements");
             return fail(TOO_LARGE_VALUE, message, span);
         }

@@ -209,13 +209,13 @@ impl<'t> Evaluator<'t> {
         };
         values.push(target.clone());
         let origin = self.trace.operation(relationship.at, values.clone());
-        let source = resource.source.clone();
+        let scope = resource.scope;
         self.resources[source_id.index()].set(Attribute {
             name: name.into(),
             value: Value::new(Array::from(values), origin),
             span,
             how: Said::Relationship,
-            source,
+            scope,
             control: relationship.control,
             adds: true,
         });

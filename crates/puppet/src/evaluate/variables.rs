@@ -3,10 +3,10 @@
 use ecow::EcoString;
 use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::source::Span;
-use rustc_hash::FxHashMap;
+use hence_model::work;
 
 use super::{Evaluator, Outcome, fail, failed};
-use crate::scope::{Frame, ScopeId, ScopeKind};
+use crate::scope::{Frame, ScopeId, ScopeKind, Variables};
 use crate::syntax::{Expression, Kind};
 use crate::trace::{Definition, DefinitionId, How, Node};
 use crate::value::{Datum, Value};
@@ -77,14 +77,14 @@ impl<'t> Evaluator<'t> {
         let mut names: Vec<EcoString> = Vec::new();
         for frame in &self.frames[self.base..] {
             match frame {
-                Frame::Local(variables) => names.extend(variables.keys().cloned()),
+                Frame::Local(variables) => names.extend(variables.names().cloned()),
                 Frame::Parameters(some) => names.extend(some.iter().map(|(name, _)| name.clone())),
                 Frame::Match(_) => {}
             }
         }
         let mut scope = Some(self.scope);
         while let Some(id) = scope {
-            names.extend(self.scopes[id.index()].variables.keys().cloned());
+            names.extend(self.scopes[id.index()].variables.names().cloned());
             scope = self.next_scope(id);
         }
         names
@@ -114,7 +114,7 @@ impl<'t> Evaluator<'t> {
             match frame {
                 Frame::Local(variables) => {
                     if let Some(definition) = variables.get(name) {
-                        return Ok(Some(*definition));
+                        return Ok(Some(definition));
                     }
                 }
                 Frame::Parameters(parameters) => {
@@ -135,8 +135,9 @@ impl<'t> Evaluator<'t> {
         }
         let mut scope = Some(self.scope);
         while let Some(id) = scope {
+            work::step();
             if let Some(definition) = self.scopes[id.index()].variables.get(name) {
-                return Ok(Some(*definition));
+                return Ok(Some(definition));
             }
             scope = self.next_scope(id);
         }
@@ -155,6 +156,7 @@ impl<'t> Evaluator<'t> {
     pub(crate) fn base_of(&self, scope: ScopeId) -> Option<ScopeId> {
         let mut around = self.scopes[scope.index()].parent?;
         loop {
+            work::step();
             let scope = &self.scopes[around.index()];
             if matches!(scope.kind, ScopeKind::Top | ScopeKind::Node) {
                 return Some(around);
@@ -172,16 +174,13 @@ impl<'t> Evaluator<'t> {
     pub(crate) fn qualified(&self, name: &str) -> Option<DefinitionId> {
         let name = name.strip_prefix("::").unwrap_or(name);
         let Some((class, leaf)) = name.rsplit_once("::") else {
-            return self.scopes[ScopeId::TOP.index()]
-                .variables
-                .get(name)
-                .copied();
+            return self.scopes[ScopeId::TOP.index()].variables.get(name);
         };
         let mut scope = Some(*self.class_scopes.get(class)?);
         while let Some(id) = scope {
             let this = &self.scopes[id.index()];
             if let Some(definition) = this.variables.get(leaf) {
-                return Some(*definition);
+                return Some(definition);
             }
             scope = this.inherits;
         }
@@ -291,7 +290,7 @@ impl<'t> Evaluator<'t> {
             None => &mut self.scopes[self.scope.index()].variables,
         };
         if let Some(first) = variables.get(&name) {
-            let first = self.trace.definition(*first).how;
+            let first = self.trace.definition(first).how;
             return Err(failed(reassigned(&name, span, first)));
         }
         let definition = self.trace.define(definition);
@@ -311,7 +310,7 @@ impl<'t> Evaluator<'t> {
         &mut self,
         variables: impl IntoIterator<Item = (EcoString, Definition<'t>)>,
     ) -> Frame {
-        let mut frame = FxHashMap::default();
+        let mut frame = Variables::default();
         for (name, definition) in variables {
             frame.insert(name, self.trace.define(definition));
         }

@@ -57,13 +57,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 }
                 values.push(reference);
                 let origin = evaluator.trace.operation(call.at, values.clone());
-                let container = &evaluator.resources[id.index()];
                 let attribute = Attribute {
                     name: "require".into(),
                     value: Value::new(Array::from(values), origin),
                     span: call.at.span,
                     how: Said::Relationship,
-                    source: container.source.clone(),
+                    scope: evaluator.resources[id.index()].scope,
                     control: evaluator.control,
                     adds: true,
                 };
@@ -96,7 +95,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
                     let message = format!("'{text}' cannot be a tag");
                     return fail(crate::evaluate::TAG, message, call.at.span);
                 }
-                evaluator.resources[id.index()].tags.add(&text);
+                let resource = &mut evaluator.resources[id.index()];
+                resource.rare_mut().tags.add(&text);
             }
             Ok(evaluator.written(Datum::Undef, call.at.span))
         },
@@ -329,7 +329,7 @@ fn declared_from<'t>(
             value,
             span: call.at.span,
             how: Said::Declared,
-            source: evaluator.scopes[evaluator.scope.index()].source.clone(),
+            scope: evaluator.scope,
             control: evaluator.control,
             adds: false,
         });

@@ -116,7 +116,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let names = texts(&call)?;
             let found = names
                 .iter()
-                .find_map(|name| evaluator.module_directory(name));
+                .find_map(|name| evaluator.site.module_directory(name));
             Ok(call.result(evaluator, found.map_or(Datum::Undef, Datum::from)))
         },
     ),
@@ -413,7 +413,10 @@ fn find(evaluator: &Evaluator<'_>, name: &str, folder: &str) -> Option<String> {
         true => name.to_owned(),
         false => {
             let (module, file) = name.split_once('/')?;
-            format!("{}/{folder}/{file}", evaluator.module_directory(module)?)
+            format!(
+                "{}/{folder}/{file}",
+                evaluator.site.module_directory(module)?
+            )
         }
     };
     let (directory, last) = path.rsplit_once('/')?;

@@ -114,6 +114,8 @@ impl<'q> Query<'q> {
 /// What was found out about data for a node.
 #[derive(Default)]
 pub(crate) struct Lookups<'t> {
+    /// The hiera.yaml of each module that was asked.
+    modules: FxHashMap<EcoString, Option<&'t Configuration>>,
     /// The files of each hierarchy, by its address.
     located: FxHashMap<usize, Arc<Located<'t>>>,
     /// The `lookup_options` for keys of a module, or of none.
@@ -287,22 +289,36 @@ impl<'t> Evaluator<'t> {
                 let environment = site.layout.environment.as_ref()?;
                 format!("{}/hiera.yaml", environment.trim_end_matches('/'))
             }
-            Layer::Module => format!("{}/hiera.yaml", self.module_directory(module?)?),
+            Layer::Module => return self.module_configuration(module?),
         };
         site.configuration(&path, layer)
+    }
+
+    fn module_configuration(&mut self, module: &str) -> Option<&'t Configuration> {
+        if let Some(known) = self.lookups.modules.get(module) {
+            return *known;
+        }
+        let directory = self.site.module_directory(module);
+        let configuration = directory.and_then(|directory| {
+            let path = format!("{directory}/hiera.yaml");
+            self.site.configuration(&path, Layer::Module)
+        });
+        self.lookups.modules.insert(module.into(), configuration);
+        configuration
+    }
+
+    /// Whether there are any data in which something about a class could be found.
+    pub(crate) fn has_data(&mut self, class: &str) -> bool {
+        let module = class.split("::").next();
+        self.site.layout.hiera.is_some()
+            || self.configuration(Layer::Environment, None).is_some()
+            || self.configuration(Layer::Module, module).is_some()
     }
 
     /// Whether the environment has a hiera.yaml of its own.
     pub(crate) fn has_environment_data(&mut self) -> bool {
         let own = self.configuration(Layer::Environment, None);
         own.is_some_and(|own| own.mistake.is_none())
-    }
-
-    /// Where a module is: the first directory of its name that has anything in it.
-    pub(crate) fn module_directory(&self, module: &str) -> Option<String> {
-        let site = self.site;
-        site.modules(module)
-            .find(|directory| !site.world.list(directory).is_empty())
     }
 
     fn in_layer(

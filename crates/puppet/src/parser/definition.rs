@@ -180,7 +180,7 @@ impl Parser<'_> {
                 self.advance();
                 let keys = self.elements(Token::CloseBracket, open, Elements::Access)?;
                 Ok(Expression {
-                    kind: Kind::Access(Box::new(of), keys),
+                    kind: Kind::Access(Box::new(of), keys.into()),
                     span: self.span_from(span.start),
                 })
             }
@@ -499,7 +499,7 @@ impl Parser<'_> {
         self.advance();
         let keys = self.elements(Token::CloseBracket, open, Elements::TypeAccess)?;
         Ok(Expression {
-            kind: Kind::Access(Box::new(of), keys),
+            kind: Kind::Access(Box::new(of), keys.into()),
             span: self.span_from(span.start),
         })
     }
@@ -614,7 +614,7 @@ fn object(parent: Expression, mut attributes: Expression) -> Expression {
 /// `Type[attributes]` of something that is written otherwise.
 fn access(of: Expression, attributes: Expression) -> Expression {
     let span = of.span.to(attributes.span);
-    let kind = Kind::Access(Box::new(of), vec![attributes]);
+    let kind = Kind::Access(Box::new(of), [attributes].into());
     Expression { kind, span }
 }
 

@@ -185,7 +185,7 @@ impl Parser<'_> {
                     let open = self.next.span;
                     self.advance();
                     let keys = self.elements(Token::CloseBracket, open, Elements::Access)?;
-                    Kind::Access(Box::new(left), keys)
+                    Kind::Access(Box::new(left), keys.into())
                 }
                 Token::Dot => self.method(left)?,
                 Token::OpenParenthesis => {
@@ -764,7 +764,7 @@ impl Parser<'_> {
         self.check_effects(&statements);
         let span = self.span_from(open.start);
         Ok(Expression {
-            kind: Kind::Block(Block { statements, span }),
+            kind: Kind::Block(Box::new(Block { statements, span })),
             span,
         })
     }

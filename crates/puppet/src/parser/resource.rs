@@ -142,7 +142,7 @@ impl Parser<'_> {
         let resource = Resource {
             form: Form::Regular,
             kind,
-            bodies,
+            bodies: bodies.into(),
         };
         Ok(Expression {
             kind: Kind::Resource(Box::new(resource)),
@@ -190,7 +190,7 @@ impl Parser<'_> {
     fn called_with_hash(
         &mut self,
         function: Expression,
-        attributes: Vec<Attribute>,
+        attributes: Box<[Attribute]>,
         hash: Span,
     ) -> Parsed<Expression> {
         let mut pairs = Vec::new();
@@ -248,7 +248,7 @@ impl Parser<'_> {
     }
 
     /// Attributes with commas between them; `+>` only where there is something to add to.
-    fn attributes(&mut self, may_add: bool) -> Parsed<Vec<Attribute>> {
+    fn attributes(&mut self, may_add: bool) -> Parsed<Box<[Attribute]>> {
         let mut attributes = Vec::new();
         self.take(Token::Comma);
         while !matches!(self.next.token, Token::CloseBrace | Token::Semicolon) {
@@ -257,7 +257,7 @@ impl Parser<'_> {
                 break;
             }
         }
-        Ok(attributes)
+        Ok(attributes.into())
     }
 
     fn attribute(&mut self, may_add: bool) -> Parsed<Attribute> {
@@ -347,7 +347,7 @@ impl Parser<'_> {
         } else {
             self.advance();
         }
-        let mut attributes = Vec::new();
+        let mut attributes = Box::default();
         if self.next.token == Token::OpenBrace {
             let brace = self.next.span;
             self.advance();
