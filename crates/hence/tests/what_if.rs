@@ -59,6 +59,105 @@ fn puppet() {
     assert!(tally.values > 0, "{tally:?}");
 }
 
+#[test]
+fn ten_thousand_paths_can_be_read() {
+    let machines: String = (0..10_000)
+        .map(|i| format!("m{i} extends Machine;\n"))
+        .collect();
+    let text = format!("Machine extends {{ port 80; }}\nsfConfig extends {{\n{machines}}}\n");
+    let text = text.replace("Machine;", "Machine");
+    let files = vec![("site.sf".to_owned(), text)];
+    let program = Program::new("fleet", files, vec!["site.sf".to_owned()]);
+    let (exit, data, told) = program.run(&["impact", "site.sf:1", "--in", "site.sf"]);
+    assert_eq!(exit, Exit::Done, "{told}");
+    assert_eq!(told, "10000 values depend on site.sf:1\n");
+    assert!(data.lines().count() < 50, "{data}");
+    assert!(
+        data.ends_with("… and 9980 more groups with 9980 values: --full\n"),
+        "{data}"
+    );
+    let (_, data, _) = program.run(&["impact", "site.sf:1", "--in", "site.sf", "--full"]);
+    assert_eq!(data.lines().count(), 20_000);
+    let (_, data, _) = program.what_if("site.sf:1", "81");
+    let answer: Value = serde_json::from_str(&data).expect("it is JSON");
+    assert_eq!(answer["changed"].as_array().map(Vec::len), Some(10_000));
+    assert_eq!(answer["outside"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn whatever_is_asked_ends_with_words() {
+    let work = || {
+        let deep = "[".repeat(100_000);
+        let long = "9".repeat(100_000);
+        let hostile = [
+            "",
+            " ",
+            "\n",
+            "'",
+            "\"",
+            "\\",
+            "{",
+            "}",
+            ";",
+            "]",
+            "é★",
+            "\u{0}",
+            "-",
+            "--",
+            "0x",
+            "1e999",
+            "null",
+            "%{",
+            "${",
+            "<%=",
+            "/*",
+            "#include \"site.sf\"",
+            "import('site')",
+            "include site",
+            "- - -",
+            "&a *a",
+            "!!binary x",
+            &deep,
+            &long,
+        ];
+        let programs = [
+            ("site.sf", "sfConfig extends {\n  port 80;\n}\n", "port"),
+            ("site.cf2", "Port => 80\n", "Port"),
+            (
+                "site.pp",
+                "notify { 'n': message => 80 }\n",
+                "Notify[n].message",
+            ),
+        ];
+        for (name, text, path) in programs {
+            let place = if name == "site.sf" {
+                "site.sf:2".to_owned()
+            } else {
+                format!("{name}:1:{}", text.find("80").unwrap() + 1)
+            };
+            let files = vec![(name.to_owned(), text.to_owned())];
+            let program = Program::new(&format!("hostile-{name}"), files, vec![name.to_owned()]);
+            for words in hostile {
+                let questions = [
+                    vec!["impact", &place, "--in", name, "--what-if", words],
+                    vec!["impact", words, "--in", name],
+                    vec!["why-not", name, path, words],
+                    vec!["why-not", name, words, "80"],
+                ];
+                for question in questions {
+                    let (exit, data, told) = program.run(&question);
+                    assert_ne!(exit, Exit::World, "{question:?}: {told}");
+                    assert!(!data.is_empty() || !told.is_empty(), "{question:?}");
+                }
+            }
+        }
+    };
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(work);
+    if let Err(panic) = thread.expect("a thread can be started").join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
 fn size(seed: u64, most: usize) -> usize {
     1 + Random::new(seed).below(most)
 }

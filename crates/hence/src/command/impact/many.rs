@@ -143,16 +143,19 @@ pub fn run(
 /// What a node knows about the place, if it reads the file; and what depends on it there.
 type Seen = (Option<Result<Span, Replaceable>>, Answer);
 
+/// The answers of nodes, by their names.
+type Answers = Vec<(String, Answer)>;
+
 /// The answers of all nodes, and the stretch that they are about: the site is the same for all of them.
 fn gather(
     place: &Place<'_>,
     site: &Site<'_>,
     seen: Vec<(String, Seen)>,
     exit: Exit,
-) -> Result<(Option<Span>, Vec<(String, Answer)>), Stop> {
+) -> Result<(Option<Span>, Answers), Stop> {
     let mut found = None;
     let mut refused = None;
-    let mut answers = Vec::new();
+    let mut answers = Answers::new();
     for (name, (meant, answer)) in seen {
         match meant {
             Some(Ok(span)) => found = found.or(Some(span)),

@@ -156,7 +156,12 @@ pub fn explained(compiled: &mut Configuration<'_>, path: &str) -> Result<Explana
 }
 
 /// There is something at `known`, but not at `path`.
-fn no_such_path(path: &str, readings: &[Path], known: &str, missing: &NoSuchPath) -> Diagnostic {
+pub(super) fn no_such_path(
+    path: &str,
+    readings: &[Path],
+    known: &str,
+    missing: &NoSuchPath,
+) -> Diagnostic {
     let place = match known {
         "" => "the configuration".to_owned(),
         known => format!("`{known}`"),

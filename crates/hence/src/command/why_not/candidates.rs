@@ -1,9 +1,9 @@
 //! The single edits that may give a value, likeliest first: made from the answer to *why*, and not yet tried.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use hence_model::explanation::{Explanation, Role, StepKind};
-use hence_model::source::{Sources, Span};
+use hence_model::source::{FileId, Sources, Span};
 use hence_model::value::Value;
 
 use super::notation::{Notation, bare};
@@ -13,6 +13,8 @@ use crate::replacement::Replacement;
 
 /// How many other texts are tried in the place of one that decides something.
 const OPTIONS: usize = 12;
+/// In how many files such texts are searched.
+const FILES: usize = 20;
 
 /// An edit that may give the value.
 pub struct Candidate {
@@ -35,15 +37,24 @@ pub enum What {
     Condition,
 }
 
-/// All edits that are worth a try.
+/// The edits that are worth a try; not many more than are wanted.
 pub fn candidates(
     compiled: &mut Configuration<'_>,
     explanation: &Explanation,
     wanted: &Value,
+    most: usize,
 ) -> Vec<Candidate> {
-    let files = compiled.unit().sources.files();
+    let deciding: Vec<Span> = explanation
+        .depends
+        .iter()
+        .filter(|one| one.role == Role::Condition)
+        .map(|one| one.span)
+        .collect();
+    let sources = &compiled.unit().sources;
+    let files = deciding.iter().map(|span| sources.file_at(span.start));
+    let files: BTreeSet<FileId> = files.collect();
     let mut literals = Vec::new();
-    for file in files {
+    for file in files.into_iter().take(FILES) {
         let whole = compiled.unit().sources.span(file);
         literals.extend(compiled.literals(whole));
     }
@@ -57,7 +68,7 @@ pub fn candidates(
     gathering.literals(explanation, wanted);
     gathering.expressions(explanation, wanted);
     gathering.definitions(explanation);
-    gathering.conditions(explanation);
+    gathering.conditions(&deciding, most);
     gathering.candidates
 }
 
@@ -133,13 +144,8 @@ impl Gathering<'_> {
     }
 
     /// Others in the place of what decided.
-    fn conditions(&mut self, explanation: &Explanation) {
-        let depends = explanation.depends.iter();
-        let deciding: Vec<Span> = depends
-            .filter(|one| one.role == Role::Condition)
-            .map(|one| one.span)
-            .collect();
-        for &span in &deciding {
+    fn conditions(&mut self, deciding: &[Span], most: usize) {
+        for &span in deciding {
             match self.sources.slice(span) {
                 "true" => self.add_value(span, &Value::Bool(false), What::Condition),
                 "false" => self.add_value(span, &Value::Bool(true), What::Condition),
@@ -147,10 +153,13 @@ impl Gathering<'_> {
             }
         }
         let number = |text: &str| text.parse::<i64>().ok().map(Value::Integer);
-        for &span in &deciding {
+        for &span in deciding {
             let Some(own) = number(self.sources.slice(span)) else {
                 continue;
             };
+            if self.candidates.len() >= most {
+                return;
+            }
             let all = deciding.iter().filter(|other| **other != span);
             let mut others: Vec<Value> = all
                 .filter_map(|other| number(self.sources.slice(*other)))
@@ -160,9 +169,12 @@ impl Gathering<'_> {
                 self.add_value(span, &value, What::Condition);
             }
         }
-        for &span in &deciding {
+        for &span in deciding {
             if !self.is_text(span) {
                 continue;
+            }
+            if self.candidates.len() >= most {
+                return;
             }
             // Those that decide too come first, then those nearby.
             let mut nearby = self.literals.clone();

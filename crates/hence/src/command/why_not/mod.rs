@@ -114,7 +114,7 @@ impl WhyNot {
         let has_it = is_same(value, &wanted);
         let candidates = match has_it {
             true => Vec::new(),
-            false => candidates(compiled, explanation, &wanted),
+            false => candidates(compiled, explanation, &wanted, self.max_tries),
         };
         let mut answer = Answer {
             compiled,

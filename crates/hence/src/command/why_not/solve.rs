@@ -6,6 +6,9 @@ use hence_model::value::Value;
 
 use crate::announced::is_same;
 
+/// How many operands of an operation are looked at, and how many solutions there are at most.
+const MOST: usize = 1000;
+
 /// A literal, and the value that it would need.
 pub type Solution = (Span, Value);
 
@@ -25,7 +28,10 @@ fn find(expression: &Expression, wanted: &Value, solutions: &mut Vec<Solution>) 
     let Some(values) = operands.iter().map(value).collect::<Option<Vec<&Value>>>() else {
         return;
     };
-    for (number, operand) in operands.iter().enumerate() {
+    for (number, operand) in operands.iter().enumerate().take(MOST) {
+        if solutions.len() >= MOST {
+            return;
+        }
         let others = || {
             let others = values.iter().enumerate();
             others
@@ -74,7 +80,9 @@ fn find(expression: &Expression, wanted: &Value, solutions: &mut Vec<Solution>) 
             ("IF" | "SWITCH", count) if number + 1 < count => Vec::new(),
             _ => {
                 let mut needed = vec![wanted.clone()];
-                if let Value::Text(text) = wanted {
+                if let Value::Text(text) = wanted
+                    && text.to_lowercase() != *text
+                {
                     needed.push(Value::Text(text.to_lowercase()));
                 }
                 needed
