@@ -662,10 +662,8 @@ impl<'e, 't> Reasons<'e, 't> {
                 match &one.kind {
                     NodeMatchKind::Name(_) if fits(&one.kind) => by_name = Some(one.span.start),
                     NodeMatchKind::Name(_) if all_count => others.push(one.span.start),
-                    NodeMatchKind::Pattern(_) if !by_pattern => {
-                        if all_count || fits(&one.kind) {
-                            others.push(one.span.start);
-                        }
+                    NodeMatchKind::Pattern(_) if !by_pattern && (all_count || fits(&one.kind)) => {
+                        others.push(one.span.start);
                     }
                     _ => {}
                 }

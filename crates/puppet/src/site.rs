@@ -49,7 +49,7 @@ pub struct Site<'w> {
     configurations: FrozenMap<String, Box<Option<Configuration>>>,
     texts: FrozenMap<String, Box<Option<Span>>>,
     directories: FrozenMap<String, Box<Option<String>>>,
-    lists: FrozenMap<String, Box<Vec<String>>>,
+    lists: FrozenMap<String, Vec<String>>,
     /// How much the last catalog took.
     room: Mutex<Room>,
 }
@@ -169,7 +169,7 @@ impl<'w> Site<'w> {
             Some(known) => known,
             None => {
                 let names = self.world.list(directory);
-                self.lists.insert(directory.to_owned(), Box::new(names))
+                self.lists.insert(directory.to_owned(), names)
             }
         }
     }

@@ -396,7 +396,7 @@ fn replay(explained: &BTreeMap<&Vec<Segment>, Explanation>, tally: &mut Tally) {
         for (number, value, computed) in expected {
             tally.replayed += usize::from(computed);
             let path = [format!("Notify[n{number}]"), "message".into()];
-            let found = again.get(&path.map(Segment::Key).to_vec());
+            let found = again.get(path.map(Segment::Key).as_slice());
             // An attribute that is `undef` is not in the catalog.
             let found = found.cloned().unwrap_or(Value::Null);
             assert_eq!(found, value, "n{number} of\n{manifest}");
