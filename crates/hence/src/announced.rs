@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use hence_model::path::{Path, Segment};
 use hence_model::value::Value;
 
-use crate::difference::{leaves, written};
+use crate::difference::{at, is_same, leaves};
 
 /// The paths that *impact* named.
 pub struct Announced(BTreeSet<Path>);
@@ -85,22 +85,6 @@ impl Announced {
         let first = self.0.range(path..).next();
         first.is_some_and(|first| first.0.starts_with(&path.0))
     }
-}
-
-/// The value at a path.
-pub fn at<'v>(value: &'v Value, path: &Path) -> Option<&'v Value> {
-    path.0
-        .iter()
-        .try_fold(value, |value, segment| match (value, segment) {
-            (Value::Map(map), Segment::Key(key)) => map.get(key),
-            (Value::List(list), Segment::Index(index)) => list.as_slice().get(*index),
-            _ => None,
-        })
-}
-
-/// Whether two values are the same, of the same kind.
-pub fn is_same(one: &Value, other: &Value) -> bool {
-    std::mem::discriminant(one) == std::mem::discriminant(other) && written(one) == written(other)
 }
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ pub fn changes(old: &Value, new: &Value, ordered: bool) -> Vec<Change> {
             (Value::List(before), Value::List(now)) => {
                 lists(&was, &is, before, now, &mut changes, &mut pending);
             }
-            _ if same(old, new) => {}
+            _ if is_same(old, new) => {}
             _ => changes.push(Change {
                 old: Some(was),
                 new: Some(is),
@@ -178,8 +178,20 @@ pub fn brief(value: &Value) -> String {
     }
 }
 
-fn same(old: &Value, new: &Value) -> bool {
-    std::mem::discriminant(old) == std::mem::discriminant(new) && written(old) == written(new)
+/// Whether two values are the same, of the same kind.
+pub fn is_same(one: &Value, other: &Value) -> bool {
+    std::mem::discriminant(one) == std::mem::discriminant(other) && written(one) == written(other)
+}
+
+/// The value at a path.
+pub fn at<'v>(value: &'v Value, path: &Path) -> Option<&'v Value> {
+    path.0
+        .iter()
+        .try_fold(value, |value, segment| match (value, segment) {
+            (Value::Map(map), Segment::Key(key)) => map.get(key),
+            (Value::List(list), Segment::Index(index)) => list.as_slice().get(*index),
+            _ => None,
+        })
 }
 
 /// The values that are no containers, and empty containers, with their paths, in order.

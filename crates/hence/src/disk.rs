@@ -54,11 +54,6 @@ impl Disk {
         self
     }
 
-    /// The revision that is read.
-    pub fn revision(&self) -> Option<&Revision> {
-        self.revision.as_ref()
-    }
-
     /// What a file holds.
     pub fn bytes(&self, name: &str) -> io::Result<Vec<u8>> {
         let missing = || io::Error::from(ErrorKind::NotFound);

@@ -16,8 +16,6 @@ pub const NO_ANSWER: Code = Code::new("git.no-answer");
 
 /// The files below a directory as they were in a revision.
 pub struct Revision {
-    /// What the user calls it.
-    pub name: String,
     directory: PathBuf,
     commit: String,
     /// A `git cat-file` that answers one question after another.
@@ -110,7 +108,6 @@ impl Revision {
         let questions = child.stdin.take().expect("it is piped");
         let answers = BufReader::new(child.stdout.take().expect("it is piped"));
         Ok(Self {
-            name: name.to_owned(),
             directory: directory.to_owned(),
             commit: commit.trim().to_owned(),
             reader: Mutex::new(Reader {
@@ -120,11 +117,6 @@ impl Revision {
             }),
             listed: Mutex::default(),
         })
-    }
-
-    /// The commit, in full.
-    pub fn commit(&self) -> &str {
-        &self.commit
     }
 
     /// What stands under a name.

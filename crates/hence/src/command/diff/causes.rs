@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
-use hence_model::path::{Path, Segment};
+use hence_model::path::Path;
 use hence_model::source::Span;
 use hence_model::value::Value;
 
@@ -15,7 +15,7 @@ use super::versions::{Pair, Side};
 use crate::Stop;
 use crate::configuration::Configuration;
 use crate::console::Console;
-use crate::difference::{self, Change, Kind};
+use crate::difference::{self, Change, Kind, at};
 use crate::edits::{self, Edit};
 use crate::git::{self, Commit, Lines};
 
@@ -327,17 +327,6 @@ fn listed(
 
 fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
     one.start < other.end && other.start < one.end
-}
-
-/// The value at a path.
-fn at<'v>(value: &'v Value, path: &Path) -> Option<&'v Value> {
-    path.0
-        .iter()
-        .try_fold(value, |value, segment| match (value, segment) {
-            (Value::Map(map), Segment::Key(key)) => map.get(key),
-            (Value::List(list), Segment::Index(index)) => list.as_slice().get(*index),
-            _ => None,
-        })
 }
 
 fn line_at(text: &str, offset: usize) -> Line {

@@ -110,11 +110,10 @@ impl<'p> Place<'p> {
 
     /// The file is not among those that were compiled.
     pub fn not_involved(&self, sources: &Sources) -> Stop {
-        let names: Vec<&str> = sources
-            .files()
-            .map(|file| sources.name(file))
-            .take(10)
-            .collect();
+        // Many nodes read files in any order.
+        let mut names: Vec<&str> = sources.files().map(|file| sources.name(file)).collect();
+        names.sort_unstable();
+        names.truncate(10);
         let message = format!("`{}` is not part of this compilation", self.file);
         refused(
             Diagnostic::error(NOT_INVOLVED, message)

@@ -21,10 +21,10 @@ use hence_model::value::{Builder, Event, List, Map, Sink, Value};
 
 use super::source::SourceOptions;
 use super::why::explained;
-use crate::announced::is_same;
+
 use crate::configuration::Configuration;
 use crate::console::Console;
-use crate::difference::{Kind, brief, changes, leaves, written};
+use crate::difference::{Kind, brief, changes, is_same, leaves, written};
 use crate::outside::Outside;
 use crate::places::Places;
 use crate::render::{self, Excerpt};

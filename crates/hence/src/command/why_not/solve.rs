@@ -4,7 +4,7 @@ use hence_model::explanation::{Expression, Shown};
 use hence_model::source::Span;
 use hence_model::value::Value;
 
-use crate::announced::is_same;
+use crate::difference::is_same;
 
 /// How many operands of an operation are looked at, and how many solutions there are at most.
 const MOST: usize = 1000;
