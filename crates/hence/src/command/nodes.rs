@@ -10,7 +10,7 @@ use std::sync::mpsc;
 
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_puppet::compile::{compile_here, on_stack};
-use hence_puppet::{Node, Options, Site};
+use hence_puppet::{Node, Options, Recording, Site};
 
 use super::compile::Compile;
 use super::source::{Language, join};
@@ -38,11 +38,16 @@ pub fn compile(command: &Compile, console: &mut Console<'_>, out: &str) -> Resul
     let site = Site::new(&outside, puppet.layout(&command.input), limits);
     let nodes = nodes(command, console, &site)?;
     fs::create_dir_all(console.path(out)).map_err(|error| unwritable(out, &error))?;
+    let options = puppet.options(limits.depth);
     let shared = Shared {
         command,
         outside: &outside,
         site: &site,
-        options: puppet.options(limits.depth),
+        options,
+        unrecorded: Options {
+            recording: Recording::Nothing,
+            ..options
+        },
         wording: console.wording(),
         directory: console.path(""),
         out,
@@ -130,6 +135,8 @@ struct Shared<'s> {
     outside: &'s Outside,
     site: &'s Site<'s>,
     options: Options,
+    /// The same, for a catalog about which nobody asks.
+    unrecorded: Options,
     wording: Wording,
     directory: std::path::PathBuf,
     out: &'s str,
@@ -170,7 +177,11 @@ impl Shared<'_> {
             }
         };
         let node = Node::new(name, facts);
-        let compiled = compile_here(self.site, &node, &self.options);
+        // Nobody asks why something is in a file; but whoever is told of a mistake is told how it came to that.
+        let mut compiled = compile_here(self.site, &node, &self.unrecorded);
+        if !compiled.is_good() {
+            compiled = compile_here(self.site, &node, &self.options);
+        }
         if !compiled.diagnostics.is_empty() {
             let unit = self.site.unit();
             let word = |diagnostic| self.wording.word(&unit.sources, diagnostic);
