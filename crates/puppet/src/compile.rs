@@ -28,6 +28,17 @@ pub struct Options {
     pub depth: u32,
     /// So many expressions may be evaluated.
     pub steps: u64,
+    /// What is recorded on the way.
+    pub recording: Recording,
+}
+
+/// What is recorded while a catalog is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recording {
+    /// Where everything comes from.
+    Everything,
+    /// Nothing, as nobody will ask: mistakes are found, but not told how it came to them.
+    Nothing,
 }
 
 impl Default for Options {
@@ -37,6 +48,7 @@ impl Default for Options {
             in_place: false,
             depth: 10_000,
             steps: 1 << 28,
+            recording: Recording::Everything,
         }
     }
 }

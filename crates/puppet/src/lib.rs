@@ -40,5 +40,5 @@ pub mod trace;
 pub mod types;
 pub mod value;
 
-pub use compile::{Compiled, Node, Options, compile};
+pub use compile::{Compiled, Node, Options, Recording, compile};
 pub use site::{Layout, Site, World};

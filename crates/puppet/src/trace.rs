@@ -9,6 +9,7 @@ use hence_model::source::Span;
 use hence_model::work;
 use rustc_hash::FxHashMap;
 
+use crate::compile::Recording;
 use crate::scope::ScopeId;
 use crate::syntax::{Block, Definition as Defined, Expression, Kind, Lambda, Parameter};
 use crate::value::Value;
@@ -320,6 +321,7 @@ impl Code<'_> {
 /// The record of one compilation: arenas that only grow.
 #[derive(Debug)]
 pub struct Trace<'t> {
+    recording: Recording,
     nodes: Vec<Node<'t>>,
     operands: Vec<Value>,
     definitions: Vec<Definition<'t>>,
@@ -343,18 +345,19 @@ pub(crate) struct Room {
 
 impl Default for Trace<'_> {
     fn default() -> Self {
-        Self::with_room(Room::default())
+        Self::new(Recording::Everything, Room::default())
     }
 }
 
 impl<'t> Trace<'t> {
     /// A trace in which nothing is recorded yet.
-    pub(crate) fn with_room(room: Room) -> Self {
+    pub(crate) fn new(recording: Recording, room: Room) -> Self {
         let around = ControlId::NONE;
         let cause = Cause::Always;
         let mut controls = Vec::with_capacity(room.controls);
         controls.push(Control { around, cause });
         Self {
+            recording,
             nodes: Vec::with_capacity(room.nodes),
             operands: Vec::with_capacity(room.operands),
             definitions: Vec::with_capacity(room.definitions),
@@ -408,6 +411,9 @@ impl<'t> Trace<'t> {
     /// Takes note of how a value came to be.
     pub fn add(&mut self, node: Node<'t>) -> Origin {
         work::step();
+        if self.recording == Recording::Nothing {
+            return Origin::NOWHERE;
+        }
         self.nodes.push(node);
         Origin((self.nodes.len() - 1) as u32 | NODE)
     }
@@ -526,6 +532,9 @@ impl<'t> Trace<'t> {
 
     fn keep<V: Into<Value>>(&mut self, values: impl IntoIterator<Item = V>) -> Operands {
         let start = self.operands.len() as u32;
+        if self.recording == Recording::Nothing {
+            return Operands { start, len: 0 };
+        }
         let values = values.into_iter().inspect(|_| work::step());
         self.operands.extend(values.map(Into::into));
         let len = self.operands.len() as u32 - start;
@@ -540,13 +549,18 @@ impl<'t> Trace<'t> {
 
     /// Takes note of a condition.
     pub fn under(&mut self, around: ControlId, cause: Cause<'t>) -> ControlId {
+        if self.recording == Recording::Nothing {
+            return around;
+        }
         self.controls.push(Control { around, cause });
         ControlId(self.controls.len() as u32 - 1)
     }
 
     /// Takes note of code that did not run.
     pub fn pass(&mut self, passed: Passed<'t>) {
-        self.passed.push(passed);
+        if self.recording == Recording::Everything {
+            self.passed.push(passed);
+        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::sync::mpsc;
 
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_puppet::compile::{compile_here, on_stack};
-use hence_puppet::{Compiled, Node, Options, Site};
+use hence_puppet::{Compiled, Node, Options, Recording, Site};
 
 use super::compile::Compile;
 use super::source::{Language, SourceOptions, join};
@@ -46,7 +46,7 @@ pub fn compile(command: &Compile, console: &mut Console<'_>, out: &str) -> Resul
         }));
         command.write(&configuration, &outside, &source, &result, &file)
     };
-    let catalogs = Catalogs::new(&command.source, console, &outside, &site);
+    let catalogs = Catalogs::new(&command.source, console, &outside, &site).unasked();
     catalogs.each(
         console,
         &nodes,
@@ -99,6 +99,8 @@ pub struct Catalogs<'s> {
     outside: &'s Outside,
     site: &'s Site<'s>,
     options: Options,
+    /// The same, if nobody asks why something is in a catalog.
+    unasked: Options,
     facts: Option<&'s str>,
     wording: Wording,
     directory: PathBuf,
@@ -120,14 +122,22 @@ impl<'s> Catalogs<'s> {
         outside: &'s Outside,
         site: &'s Site<'s>,
     ) -> Self {
+        let options = source.puppet.options(source.limits().depth);
         Self {
             outside,
             site,
-            options: source.puppet.options(source.limits().depth),
+            options,
+            unasked: options,
             facts: source.puppet.facts_dir.as_deref(),
             wording: console.wording(),
             directory: console.path(""),
         }
+    }
+
+    /// The same catalogs, of which nobody will ask why something is in them: of those, nothing is recorded.
+    fn unasked(mut self) -> Self {
+        self.unasked.recording = Recording::Nothing;
+        self
     }
 
     /// Makes something of the catalog of every node, on all cores, and takes it in the order of the nodes. What is
@@ -209,7 +219,11 @@ impl<'s> Catalogs<'s> {
             }
         };
         let node = Node::new(name, facts);
-        let compiled = compile_here(self.site, &node, &self.options);
+        // Whoever is told of a mistake is told how it came to that.
+        let mut compiled = compile_here(self.site, &node, &self.unasked);
+        if !compiled.is_good() && self.unasked.recording != self.options.recording {
+            compiled = compile_here(self.site, &node, &self.options);
+        }
         let mut words = Vec::new();
         if !compiled.diagnostics.is_empty() {
             let unit = self.site.unit();

@@ -1,7 +1,7 @@
 //! How Puppet is compiled from the command line: which node, which modules, which data.
 
 use clap::{Args, ValueEnum};
-use hence_puppet::{Layout, Node, Options, Site};
+use hence_puppet::{Layout, Node, Options, Recording, Site};
 
 use super::source::{SourceOptions, directories};
 use crate::Stop;
@@ -84,6 +84,7 @@ impl PuppetOptions {
             in_place: self.define_order == DefineOrder::InPlace,
             depth,
             steps: self.max_steps,
+            recording: Recording::Everything,
         }
     }
 }

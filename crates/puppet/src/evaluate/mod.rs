@@ -184,7 +184,7 @@ impl<'t> Evaluator<'t> {
             site,
             node,
             options,
-            trace: Trace::with_room(room.trace),
+            trace: Trace::new(options.recording, room.trace),
             scopes: Vec::with_capacity(room.scopes),
             frames: Vec::new(),
             base: 0,
