@@ -1,0 +1,212 @@
+//! Whether commands may change the ledger: what is checked around them, and never inside them.
+
+use std::collections::BTreeSet;
+
+use ecow::EcoString;
+use hence_model::diagnostic::{Code, Diagnostic};
+
+use crate::rights::Rights;
+use crate::state::{Change, State, net};
+use crate::vocabulary::{Reach, Vocabulary};
+use crate::{Command, Key, Keys};
+
+/// Somebody else holds the key.
+pub const TAKEN: Code = Code::new("ledger.taken");
+/// What would be asserted has no effect, as what it needs is not asserted.
+pub const DORMANT: Code = Code::new("ledger.dormant");
+/// The owner may not write there.
+pub const FORBIDDEN: Code = Code::new("ledger.forbidden");
+
+/// What somebody wants to do, and what they say they know about it.
+#[derive(Clone, Debug)]
+pub struct Admission<'a> {
+    /// Who does it.
+    pub owner: &'a str,
+    /// What.
+    pub commands: &'a [Command],
+    /// Keys that may be taken from their owners, with all below them.
+    pub take: &'a [Key],
+    /// Whether something may be asserted that has no effect yet.
+    pub dormant: bool,
+    /// Who may write where.
+    pub rights: &'a Rights,
+    /// The version that it would be.
+    pub version: u64,
+}
+
+/// What was done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Admitted {
+    /// Each key that changed, once.
+    pub changes: Vec<Change>,
+    /// Whom it costs something, and which keys.
+    pub lost: Vec<(EcoString, Key)>,
+    /// What no longer has an effect, and which keys it now misses.
+    pub dormant: Vec<Dormant>,
+}
+
+/// An assertion that has no effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dormant {
+    /// What it is about.
+    pub key: Key,
+    /// Whose it is.
+    pub owner: EcoString,
+    /// What it needs and is not asserted.
+    pub missing: Vec<Key>,
+}
+
+/// Does what somebody wants, or says why not and leaves the state as it was.
+pub fn admit(
+    state: &mut State,
+    admission: &Admission<'_>,
+    vocabulary: &dyn Vocabulary,
+    check: &mut dyn FnMut(&State, &[Change]) -> Vec<Diagnostic>,
+) -> Result<Admitted, Vec<Diagnostic>> {
+    let mut troubles = forbidden(admission, vocabulary);
+    let mut raw = Vec::new();
+    for command in admission.commands {
+        raw.extend(state.perform(command, admission.version, vocabulary));
+    }
+    let changes = net(raw.clone());
+    let lost = lost(admission, &changes);
+    troubles.extend(taken(admission, &lost));
+    let dormant = dormant(state, &changes, vocabulary);
+    let is_new = |dormant: &&Dormant| {
+        let change = changes.binary_search_by(|change| change.key.cmp(&dormant.key));
+        change.is_ok()
+    };
+    if !admission.dormant {
+        troubles.extend(dormant.iter().filter(is_new).map(useless));
+    }
+    if troubles.is_empty() {
+        troubles = check(state, &changes);
+    }
+    if !troubles.iter().any(Diagnostic::is_error) {
+        return Ok(Admitted {
+            changes,
+            lost,
+            dormant,
+        });
+    }
+    state.take_back(&raw);
+    Err(troubles)
+}
+
+fn forbidden(admission: &Admission<'_>, vocabulary: &dyn Vocabulary) -> Vec<Diagnostic> {
+    let mut forbidden = BTreeSet::new();
+    for command in admission.commands {
+        let keys = admission
+            .rights
+            .forbidden(admission.owner, command, vocabulary);
+        forbidden.extend(keys);
+    }
+    let word = |keys| match keys {
+        Keys::Only(key) => format!("`{}` may not write `{key}`", admission.owner),
+        Keys::Under(key) => format!("`{}` may not write all under `{key}`", admission.owner),
+    };
+    let troubles = forbidden.into_iter().map(word);
+    troubles
+        .map(|words| Diagnostic::error(FORBIDDEN, words))
+        .collect()
+}
+
+/// What the changes cost other owners.
+fn lost(admission: &Admission<'_>, changes: &[Change]) -> Vec<(EcoString, Key)> {
+    let mut lost = Vec::new();
+    for change in changes {
+        let Some(before) = &change.before else {
+            continue;
+        };
+        let writer = |after: &crate::Assertion| after.owner == before.owner;
+        // Whoever is named in an `apply` acts for themselves.
+        let acts = before.owner == admission.owner
+            || admission.commands.iter().any(
+                |command| matches!(command, Command::Apply { owner, .. } if *owner == before.owner),
+            );
+        if !acts && !change.after.as_ref().is_some_and(writer) {
+            lost.push((before.owner.clone(), change.key.clone()));
+        }
+    }
+    lost
+}
+
+fn taken(admission: &Admission<'_>, lost: &[(EcoString, Key)]) -> Vec<Diagnostic> {
+    let untold = |key: &Key| !admission.take.iter().any(|taken| key.is_under(taken));
+    let lost = lost.iter().filter(|(_, key)| untold(key));
+    lost.map(|(owner, key)| {
+        let message = format!("`{key}` belongs to `{owner}`");
+        Diagnostic::error(TAKEN, message)
+            .help(format!("`--take {key}` takes it, and `{owner}` is told"))
+    })
+    .collect()
+}
+
+/// What has no effect after the changes, and had, or was not there.
+fn dormant(state: &State, changes: &[Change], vocabulary: &dyn Vocabulary) -> Vec<Dormant> {
+    let mut suspects: BTreeSet<&Key> = BTreeSet::new();
+    let mut everywhere = false;
+    for change in changes {
+        match (&change.before, &change.after) {
+            (_, Some(_)) => {
+                if change.before.is_none() {
+                    suspects.insert(&change.key);
+                }
+            }
+            (Some(_), None) => match vocabulary.reach(&change.key) {
+                Reach::Nowhere => {}
+                Reach::Below => {
+                    let below = Keys::Under(change.key.clone());
+                    suspects.extend(state.among(&below).map(|(key, _)| key));
+                }
+                Reach::Anywhere => everywhere = true,
+            },
+            (None, None) => {}
+        }
+    }
+    if everywhere {
+        suspects.extend(state.iter().map(|(key, _)| key));
+    }
+    let was_there = |key: &Key| {
+        let change = changes.binary_search_by(|change| change.key.cmp(key));
+        match change {
+            Ok(change) => changes[change].before.is_some(),
+            Err(_) => state.get(key).is_some(),
+        }
+    };
+    let mut found = Vec::new();
+    for key in suspects {
+        let supports = vocabulary.supports(key);
+        let missing: Vec<Key> = supports
+            .iter()
+            .filter(|support| state.get(support).is_none())
+            .cloned()
+            .collect();
+        let is_news = !was_there(key) || supports.iter().all(was_there);
+        if !missing.is_empty() && is_news {
+            let owner = state.get(key).expect("it is asserted").owner.clone();
+            let key = key.clone();
+            found.push(Dormant {
+                key,
+                owner,
+                missing,
+            });
+        }
+    }
+    found
+}
+
+fn useless(dormant: &Dormant) -> Diagnostic {
+    let missing: Vec<String> = dormant
+        .missing
+        .iter()
+        .map(|key| format!("`{key}`"))
+        .collect();
+    let message = format!(
+        "`{}` would have no effect: {} is not asserted",
+        dormant.key,
+        missing.join(", ")
+    );
+    Diagnostic::error(DORMANT, message)
+        .help("`--dormant` asserts it all the same, to take effect later")
+}

@@ -1,0 +1,58 @@
+//! What the keys of a ledger mean.
+
+use crate::{Key, Keys, Value};
+
+/// The keys that there are, and how they bear on each other. All of it is decided by keys and values alone, never by what
+/// is asserted.
+pub trait Vocabulary {
+    /// The assertion that is meant by what somebody wrote: names in their one spelling, the value checked.
+    fn assertion(&self, names: &[String], value: Value) -> Result<(Key, Value), Fault>;
+
+    /// The key, or the top of keys, that is meant by what somebody wrote.
+    fn key(&self, names: &[String]) -> Result<Key, Fault>;
+
+    /// The other keys that cannot be asserted beside this one.
+    fn conflicts(&self, key: &Key) -> Vec<Keys>;
+
+    /// The keys that must be asserted for this one to have an effect.
+    fn supports(&self, key: &Key) -> Vec<Key>;
+
+    /// Where the keys are that this one may support.
+    fn reach(&self, key: &Key) -> Reach;
+}
+
+/// Where the keys are that a key may support.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// It supports none.
+    Nowhere,
+    /// Below it.
+    Below,
+    /// Anywhere.
+    Anywhere,
+}
+
+/// What is wrong with something written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What is wrong, in words.
+    pub message: String,
+    /// What to do about it; may be empty.
+    pub help: String,
+}
+
+impl Fault {
+    /// What is wrong, without advice.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            help: String::new(),
+        }
+    }
+
+    /// With advice.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = help.into();
+        self
+    }
+}
