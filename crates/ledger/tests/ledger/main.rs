@@ -1,0 +1,6 @@
+//! What holds of all ledgers.
+
+mod algebra;
+mod fuzz;
+mod objects;
+mod sites;
