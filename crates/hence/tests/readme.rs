@@ -33,12 +33,15 @@ fn every_answer_that_is_shown_is_a_real_one() {
         .replace("\"parts/", "\"examples/parts/");
     fs::write(folder.join("typo.sf"), typo).expect("the target directory can be written");
 
+    make_history(&folder);
+
     let read = |name: &str| fs::read_to_string(root.join(name)).expect("the page is there");
     let pages = [
         "README.md",
         "docs/puppet.md",
         "docs/why.md",
         "docs/impact.md",
+        "docs/diff.md",
         "docs/policy.md",
     ]
     .map(read)
@@ -61,5 +64,44 @@ fn every_answer_that_is_shown_is_a_real_one() {
         assert_eq!(answer.trim_end(), real.trim_end(), "hence {command}");
         shown += 1;
     }
-    assert_eq!(shown, 19);
+    assert_eq!(shown, 21);
+}
+
+/// A default is changed while an override hides it, then the override is removed: `docs/diff.md` asks what happened.
+fn make_history(folder: &Path) {
+    let git = |who: &str, arguments: &[&str]| {
+        let mail = format!("{who}@example.org");
+        let status = Command::new("git")
+            .args(arguments)
+            .current_dir(folder)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .envs([("GIT_AUTHOR_NAME", who), ("GIT_AUTHOR_EMAIL", &mail)])
+            .envs([("GIT_COMMITTER_NAME", who), ("GIT_COMMITTER_EMAIL", &mail)])
+            .env("GIT_AUTHOR_DATE", "2026-01-31T12:00:00Z")
+            .env("GIT_COMMITTER_DATE", "2026-01-31T12:00:00Z")
+            .status()
+            .expect("git can be run");
+        assert!(status.success(), "git {arguments:?}");
+    };
+    let site = |mode: &str, over: &str| {
+        let base = format!("class base {{\n  file {{ '/etc/motd': mode => '{mode}' }}\n}}\n");
+        format!("{base}class strict inherits base {{\n{over}}}\ninclude strict\n")
+    };
+    let over = "  File['/etc/motd'] { mode => '0600' }\n";
+    let _ = fs::remove_dir_all(folder.join(".git"));
+    git("ops", &["init", "--quiet"]);
+    for (who, subject, text) in [
+        ("ops", "Set up", site("0644", over)),
+        ("ann", "Tighten the default", site("0640", over)),
+        (
+            "bob",
+            "The override is not needed any more",
+            site("0640", ""),
+        ),
+    ] {
+        fs::write(folder.join("site.pp"), text).expect("the target directory can be written");
+        git(who, &["add", "site.pp"]);
+        git(who, &["commit", "--quiet", "--message", subject]);
+    }
 }
