@@ -145,6 +145,7 @@ impl<'w> Console<'w> {
             attended: false,
             colour: false,
             variable: self.world.variable,
+            now: self.world.now,
         };
         work(&mut Console::new(&mut world, self.form, Colour::Never))
     }
@@ -157,6 +158,11 @@ impl<'w> Console<'w> {
     /// A variable of the environment.
     pub fn variable(&self, name: &str) -> Option<String> {
         (self.world.variable)(name)
+    }
+
+    /// The time, in milliseconds since 1970.
+    pub fn now(&self) -> u64 {
+        (self.world.now)()
     }
 
     /// A path that was given, as the process sees it.

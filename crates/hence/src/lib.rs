@@ -47,6 +47,8 @@ pub struct World {
     pub colour: bool,
     /// The variables of the environment.
     pub variable: fn(&str) -> Option<String>,
+    /// The time, in milliseconds since 1970.
+    pub now: fn() -> u64,
 }
 
 /// How it went.

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use hence::{STACK, World};
 
@@ -29,7 +30,14 @@ fn world() -> World {
         colour: anstream::AutoStream::choice(&stderr) != anstream::ColorChoice::Never,
         stderr: Box::new(stderr),
         variable: |name| std::env::var(name).ok(),
+        now,
     }
+}
+
+/// A clock that stands before 1970 stands still.
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_millis() as u64)
 }
 
 /// Standard output without the line buffer of the standard library: printers have a larger one.

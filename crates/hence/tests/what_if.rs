@@ -247,6 +247,7 @@ impl Program {
             attended: false,
             colour: false,
             variable: |_| None,
+            now: || 1_769_860_800_000,
         };
         let words = ["hence"].iter().chain(words);
         let exit = hence::run(words.map(OsString::from), &mut world);
