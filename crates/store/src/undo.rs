@@ -1,0 +1,213 @@
+//! Taking commits back.
+//!
+//! An undo is an entry of its own, and names the commit that it takes back; taking back an undo brings the commit again.
+//! So each commit *stands* or does not, and its newest undo decides. About each key, the commits that stand form a
+//! chain: what one left behind, the next one found. An undo may only take the last link of a chain, and then what is
+//! asserted is always the end of all chains.
+
+use std::collections::{BTreeMap, HashMap};
+
+use hence_ledger::{Act, Change, Entry, Key};
+use hence_model::diagnostic::{Code, Diagnostic};
+
+use crate::repository::commit;
+use crate::{Error, Receipt, Refused, Repository, Request, Rules};
+
+/// There is no commit left to take back.
+pub const NOTHING_TO_UNDO: Code = Code::new("ledger.nothing-to-undo");
+/// What a commit changed was changed again since.
+pub const UNDO_MOVED: Code = Code::new("ledger.undo-moved");
+/// The commit was taken back already, or is none.
+pub const UNDONE: Code = Code::new("ledger.undone");
+
+impl Repository {
+    /// Takes back a commit, or the newest one that stands.
+    ///
+    /// Whoever names no commit means the newest that they see, so this is refused if another process adds one meanwhile.
+    pub fn undo(
+        &mut self,
+        request: &Request,
+        version: Option<u64>,
+        rules: &mut Rules<'_>,
+    ) -> Result<Receipt, Refused> {
+        loop {
+            self.expect(request)?;
+            let (undoes, changes) = match version {
+                None => self.newest_standing()?,
+                Some(version) => (version, self.inverse(version)?),
+            };
+            if changes.is_empty() {
+                return Ok(Receipt::Nothing);
+            }
+            let seen = self.version();
+            let admitted = self.admit_exactly(request, changes, rules)?;
+            let act = commit(&admitted, Some(undoes));
+            if let Some(receipt) = self.add(request, self.next(request, act), admitted)? {
+                return Ok(receipt);
+            }
+            if version.is_none() {
+                return Err(self.moved(seen).into());
+            }
+        }
+    }
+
+    /// The newest commit that stands, and what takes it back.
+    fn newest_standing(&self) -> Result<(u64, Vec<Change>), Refused> {
+        let mut standing = Standing::default();
+        for entry in self.log() {
+            let entry = entry?;
+            let version = entry.version;
+            if let Some(changes) = standing.pass(self, entry)? {
+                return Ok((version, inverse(&changes)));
+            }
+        }
+        let message = "there is no commit that could be taken back";
+        Err(Diagnostic::error(NOTHING_TO_UNDO, message).into())
+    }
+
+    /// What takes a commit back, unless one that came later and stands has to do with its keys.
+    fn inverse(&self, version: u64) -> Result<Vec<Change>, Refused> {
+        let entry = self.entry(version)?.ok_or_else(|| self.no_such(version))?;
+        let Act::Commit { changes, .. } = entry.act else {
+            let message = format!("version {version} changed nothing that is asserted");
+            return Err(Diagnostic::error(UNDONE, message)
+                .help("only commits can be taken back")
+                .into());
+        };
+        let root = root(self, version)?;
+        let mut moved: BTreeMap<&Key, u64> = BTreeMap::new();
+        let mut standing = Standing::default();
+        for later in self.log() {
+            let later = later?;
+            if later.version <= version.min(root.commit) {
+                break;
+            }
+            let by = later.version;
+            if let Some(touched) = standing.pass(self, later)?
+                && by != root.commit
+            {
+                for change in changes.iter() {
+                    let touches = touched.binary_search_by(|other| other.key.cmp(&change.key));
+                    if touches.is_ok() {
+                        moved.entry(&change.key).or_insert(by);
+                    }
+                }
+            }
+        }
+        if let Some(newest) = standing.newest.get(&root.commit) {
+            let counts = match version == root.commit {
+                true => newest.stands,
+                false => newest.by == version,
+            };
+            if !counts {
+                let message = format!("version {version} was taken back by version {}", newest.by);
+                return Err(Diagnostic::error(UNDONE, message)
+                    .help(format!("`undo {}` takes that back", newest.by))
+                    .into());
+            }
+        }
+        for change in &changes {
+            let now = self.state().get(&change.key);
+            if now != change.after.as_ref() && !moved.contains_key(&change.key) {
+                moved.insert(&change.key, self.last_to_touch(&change.key)?);
+            }
+        }
+        if moved.is_empty() {
+            return Ok(inverse(&changes));
+        }
+        let keys = moved
+            .iter()
+            .map(|(key, by)| format!("`{key}` by version {by}"));
+        let keys: Vec<String> = keys.collect();
+        let message = format!(
+            "what version {version} changed was changed again since: {}",
+            keys.join(", ")
+        );
+        Err(Diagnostic::error(UNDO_MOVED, message)
+            .help("take the later versions back first, or assert what should be")
+            .into())
+    }
+
+    /// The newest entry that changed a key.
+    fn last_to_touch(&self, key: &Key) -> Result<u64, Error> {
+        for entry in self.log() {
+            let entry = entry?;
+            if let Act::Commit { changes, .. } = &entry.act
+                && changes.iter().any(|change| change.key == *key)
+            {
+                return Ok(entry.version);
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// Which commits stand, found while walking from the newest entry to the oldest.
+#[derive(Default)]
+struct Standing {
+    /// The newest undo of each commit that has one.
+    newest: HashMap<u64, Newest>,
+}
+
+struct Newest {
+    by: u64,
+    /// Whether the commit stands after it.
+    stands: bool,
+}
+
+impl Standing {
+    /// Takes note of the next entry; what it changed, if it is a commit, no undo, and stands.
+    fn pass(
+        &mut self,
+        repository: &Repository,
+        entry: Entry,
+    ) -> Result<Option<Vec<Change>>, Error> {
+        let Act::Commit { changes, undoes } = entry.act else {
+            return Ok(None);
+        };
+        if undoes.is_none() {
+            let newest = self.newest.get(&entry.version);
+            let stands = newest.is_none_or(|newest| newest.stands);
+            return Ok(stands.then_some(changes));
+        }
+        let root = root(repository, entry.version)?;
+        let by = entry.version;
+        self.newest.entry(root.commit).or_insert(Newest {
+            by,
+            stands: root.stands,
+        });
+        Ok(None)
+    }
+}
+
+/// The commit that an undo is about in the end, and whether it stands after it.
+struct Root {
+    commit: u64,
+    stands: bool,
+}
+
+fn root(repository: &Repository, mut version: u64) -> Result<Root, Error> {
+    let mut stands = true;
+    loop {
+        let entry = repository.entry(version)?;
+        match entry.map(|entry| entry.act) {
+            Some(Act::Commit {
+                undoes: Some(undone),
+                ..
+            }) if undone < version => {
+                version = undone;
+                stands = !stands;
+            }
+            _ => {
+                return Ok(Root {
+                    commit: version,
+                    stands,
+                });
+            }
+        }
+    }
+}
+
+fn inverse(changes: &[Change]) -> Vec<Change> {
+    changes.iter().map(Change::inverse).collect()
+}
