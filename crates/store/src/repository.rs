@@ -36,6 +36,8 @@ struct Head {
 pub struct Request {
     /// Who.
     pub author: String,
+    /// On whose behalf: what is written belongs to this owner, and so does the right to write it.
+    pub owner: String,
     /// When, in milliseconds since 1970.
     pub time: u64,
     /// Why, in the author's words.
@@ -233,7 +235,7 @@ impl Repository {
         loop {
             self.expect(request)?;
             let admission = Admission {
-                owner: &request.author,
+                owner: &request.owner,
                 commands: proposal.commands,
                 take: proposal.take,
                 dormant: proposal.dormant,
@@ -401,7 +403,7 @@ impl Repository {
         }
         let take: Vec<Key> = changes.iter().map(|change| change.key.clone()).collect();
         let admission = Admission {
-            owner: &request.author,
+            owner: &request.owner,
             commands: &commands,
             take: &take,
             dormant: true,
