@@ -157,7 +157,7 @@ fn dormant(state: &State, changes: &[Change], vocabulary: &dyn Vocabulary) -> Ve
                 Reach::Nowhere => {}
                 Reach::Below => {
                     let below = Keys::Under(change.key.clone());
-                    suspects.extend(state.among(&below).map(|(key, _)| key));
+                    suspects.extend(state.among(below).map(|(key, _)| key));
                 }
                 Reach::Anywhere => everywhere = true,
             },

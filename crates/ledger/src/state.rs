@@ -78,15 +78,15 @@ impl State {
     }
 
     /// The assertions about some keys, in the order of their keys.
-    pub fn among(&self, keys: &Keys) -> impl Iterator<Item = (&Key, &Assertion)> {
-        let (Keys::Only(first) | Keys::Under(first)) = keys;
-        let from = (Bound::Included(first), Bound::Unbounded);
-        // Keys that only begin alike (`a-b` beside `a/b`) may stand between.
-        let first = first.as_str().to_owned();
+    pub fn among(&self, keys: Keys) -> impl Iterator<Item = (&Key, &Assertion)> {
+        let (Keys::Only(first) | Keys::Under(first)) = &keys;
+        let from = (Bound::Included(first.clone()), Bound::Unbounded);
+        let first = first.clone();
         self.assertions
             .range::<Key, _>(from)
-            .take_while(move |(key, _)| key.as_str().starts_with(&first))
-            .filter(|(key, _)| keys.contains(key))
+            .take_while(move |(key, _)| key.as_str().starts_with(first.as_str()))
+            // Keys that only begin alike (`a-b` beside `a/b`) may stand between.
+            .filter(move |(key, _)| keys.contains(key))
     }
 
     /// How many assertions there are.
@@ -111,7 +111,7 @@ impl State {
             Command::Assert { owner, key, value } => {
                 self.assert(owner, key, value, version, vocabulary, &mut changes);
             }
-            Command::Retract(keys) => self.retract(keys, &mut changes),
+            Command::Retract(keys) => self.retract(keys.clone(), &mut changes),
             Command::Apply { owner, set } => {
                 let says = |key: &Key| set.binary_search_by(|(other, _)| other.cmp(key)).is_ok();
                 let gone: Vec<Key> = self
@@ -140,7 +140,7 @@ impl State {
         changes: &mut Vec<Change>,
     ) {
         for keys in vocabulary.conflicts(key) {
-            self.retract(&keys, changes);
+            self.retract(keys, changes);
         }
         let assertion = Assertion {
             owner: owner.clone(),
@@ -152,7 +152,7 @@ impl State {
         }
     }
 
-    fn retract(&mut self, keys: &Keys, changes: &mut Vec<Change>) {
+    fn retract(&mut self, keys: Keys, changes: &mut Vec<Change>) {
         let gone: Vec<Key> = self.among(keys).map(|(key, _)| key.clone()).collect();
         for key in gone {
             self.put(key, None, changes);

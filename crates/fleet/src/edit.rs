@@ -1,0 +1,525 @@
+//! Edits as people make them, against what is asserted now: "add a feature", "remove this group", "put it first".
+//!
+//! An edit reads, so it is no command. It is translated into commands, which are what is committed. Whoever commits them
+//! holds them against the version that the edit was read from.
+
+use std::fmt;
+
+use ecow::EcoString;
+use hence_ledger::key::fold;
+use hence_ledger::{Command, Fault, Key, Keys, State, Value, Vocabulary};
+use hence_model::diagnostic::similar;
+
+use crate::words::{DEFAULT, Kind, SKELETON, Words};
+
+/// Ranks are given out so far apart that something fits between.
+const STEP: i64 = 10;
+
+impl Kind {
+    /// What a thing of this kind can have besides its relations.
+    pub fn properties(self) -> &'static [&'static str] {
+        match self {
+            Kind::Param => &[
+                "annotation",
+                "default",
+                "description",
+                "kind",
+                "level",
+                "must-change",
+                "restart",
+            ],
+            _ => &["annotation"],
+        }
+    }
+
+    /// What a thing of this kind can be related to.
+    pub fn relations(self) -> &'static [Relation] {
+        use Relation::{Conflict, Depend, Feature, Group, Include, Node, Param};
+        match self {
+            Kind::Node => &[Group, Feature, Param],
+            Kind::Group => &[Feature, Param, Node],
+            Kind::Feature => &[Include, Depend, Conflict, Param],
+            Kind::Param => &[Depend, Conflict],
+            Kind::Subsystem => &[Param],
+        }
+    }
+}
+
+/// How a thing is related to others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Relation {
+    /// A node is a member of groups, in the order of their priority.
+    Group,
+    /// A group has members. It is kept with the nodes.
+    Node,
+    /// Features are installed, in the order of their priority.
+    Feature,
+    /// Parameters are set, or watched.
+    Param,
+    /// A feature includes others, in the order of their priority.
+    Include,
+    /// It needs others.
+    Depend,
+    /// It cannot be together with others.
+    Conflict,
+}
+
+impl Relation {
+    /// The word for it, in keys and for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Relation::Group => "group",
+            Relation::Node => "node",
+            Relation::Feature => "feature",
+            Relation::Param => "param",
+            Relation::Include => "include",
+            Relation::Depend => "depend",
+            Relation::Conflict => "conflict",
+        }
+    }
+
+    /// Whether the order of what is related counts.
+    pub fn is_ordered(self) -> bool {
+        matches!(self, Relation::Group | Relation::Feature | Relation::Include)
+    }
+}
+
+/// A thing of the fleet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thing {
+    /// What it is.
+    pub kind: Kind,
+    /// Its name, in any spelling.
+    pub name: String,
+}
+
+impl Thing {
+    /// The key of the thing itself.
+    pub fn key(&self) -> Key {
+        self.kind.key(&self.name)
+    }
+
+    /// The key of something about it.
+    fn field(&self, field: &str) -> Key {
+        self.key().child(field)
+    }
+}
+
+impl fmt::Display for Thing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} `{}`", self.kind.word(), self.name)
+    }
+}
+
+/// Something that a thing is related to, and the value that goes with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// The name of the other thing.
+    pub name: String,
+    /// The value of a parameter; without it the parameter takes its default.
+    pub value: Option<String>,
+}
+
+/// What to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edit {
+    /// Make a thing that is not there, with these properties.
+    Create(Thing, Vec<Property>),
+    /// Set properties of a thing that is there.
+    Set(Thing, Vec<Property>),
+    /// Remove a thing, and all that refers to it.
+    Remove(Thing),
+    /// Give a thing another name, wherever it is referred to.
+    Rename(Thing, String),
+    /// Relate a thing to others: behind those that it is related to already, or at a place among them.
+    Add(Thing, Relation, Vec<Item>, Option<usize>),
+    /// Relate a thing no longer to others.
+    Drop(Thing, Relation, Vec<String>),
+    /// Relate a thing to these, and to no others.
+    Replace(Thing, Relation, Vec<Item>),
+}
+
+/// A property, and its value; without one it is taken away.
+pub type Property = (&'static str, Option<String>);
+
+/// The commands that do it, by an owner, given what is asserted now.
+pub fn commands(state: &State, owner: &str, edit: &Edit) -> Result<Vec<Command>, Fault> {
+    let mut editor = Editor {
+        state,
+        owner: owner.into(),
+        commands: Vec::new(),
+    };
+    match edit {
+        Edit::Create(thing, properties) => editor.create(thing, properties)?,
+        Edit::Set(thing, properties) => {
+            editor.there(thing)?;
+            editor.set(thing, properties)?;
+        }
+        Edit::Remove(thing) => editor.remove(thing)?,
+        Edit::Rename(thing, name) => editor.rename(thing, name)?,
+        Edit::Add(thing, relation, items, place) => editor.add(thing, *relation, items, *place)?,
+        Edit::Drop(thing, relation, names) => editor.drop(thing, *relation, names)?,
+        Edit::Replace(thing, relation, items) => editor.replace(thing, *relation, items)?,
+    }
+    Ok(editor.commands)
+}
+
+struct Editor<'s> {
+    state: &'s State,
+    owner: EcoString,
+    commands: Vec<Command>,
+}
+
+impl Editor<'_> {
+    fn assert(&mut self, key: Key, value: Value) -> Result<(), Fault> {
+        let names: Vec<String> = key.names().map(|name| name.into_owned()).collect();
+        let (key, value) = Words.assertion(&names, value)?;
+        let owner = self.owner.clone();
+        self.commands.push(Command::Assert { owner, key, value });
+        Ok(())
+    }
+
+    fn retract(&mut self, keys: Keys) {
+        self.commands.push(Command::Retract(keys));
+    }
+
+    fn is_there(&self, thing: &Thing) -> bool {
+        let is_default = thing.kind == Kind::Group && fold(&thing.name) == DEFAULT;
+        is_default || self.state.get(&thing.key()).is_some()
+    }
+
+    /// The thing must be there.
+    fn there(&self, thing: &Thing) -> Result<(), Fault> {
+        if self.is_there(thing) {
+            return Ok(());
+        }
+        let kind = thing.kind.word();
+        let fault = Fault::new(format!("there is no {thing}"));
+        let names = names(self.state, thing.kind);
+        let near = similar(&thing.name, names.iter().map(String::as_str));
+        Err(match near.first() {
+            Some(near) => fault.help(format!("did you mean `{near}`?")),
+            None => fault.help(format!("`hence add {kind} {}` makes it", thing.name)),
+        })
+    }
+
+    fn create(&mut self, thing: &Thing, properties: &[Property]) -> Result<(), Fault> {
+        let walked_in = thing.field("walk-in");
+        match self.state.get(&thing.key()) {
+            // Somebody had come by themselves, and is now expected.
+            Some(_) if thing.kind == Kind::Node && self.state.get(&walked_in).is_some() => {
+                self.retract(Keys::Only(walked_in));
+            }
+            Some(known) => {
+                let spelling = known.value.as_text().unwrap_or(&thing.name);
+                let kind = thing.kind.word();
+                return Err(Fault::new(format!("there is a {kind} `{spelling}` already"))
+                    .help(format!("`hence set {kind} {spelling} …` changes it")));
+            }
+            None => {
+                self.assert(thing.key(), Value::text(thing.name.as_str()))?;
+                let skeleton = Key::new(["group", SKELETON]);
+                if thing.kind == Kind::Node && self.state.get(&skeleton).is_some() {
+                    let membership = thing.field("group").child(SKELETON);
+                    self.assert(membership, Value::text(STEP.to_string()))?;
+                }
+            }
+        }
+        self.set(thing, properties)
+    }
+
+    fn set(&mut self, thing: &Thing, properties: &[Property]) -> Result<(), Fault> {
+        for (property, value) in properties {
+            let key = thing.field(property);
+            let is_flag = matches!(*property, "must-change" | "restart");
+            match value.as_deref() {
+                Some("yes" | "true") if is_flag => self.assert(key, Value::Nothing)?,
+                Some("no" | "false") | None if is_flag => self.retract(Keys::Only(key)),
+                Some(other) if is_flag => {
+                    let message = format!("`{property}` is `yes` or `no`, not `{other}`");
+                    return Err(Fault::new(message));
+                }
+                Some(text) => self.assert(key, Value::text(text))?,
+                None => self.retract(Keys::Only(key)),
+            }
+        }
+        Ok(())
+    }
+
+    fn remove(&mut self, thing: &Thing) -> Result<(), Fault> {
+        self.there(thing)?;
+        if thing.kind == Kind::Group && fold(&thing.name) == DEFAULT {
+            let help = "`hence replace` with no names takes all features or parameters from it";
+            return Err(Fault::new("the default group cannot be removed").help(help));
+        }
+        self.retract(Keys::Under(thing.key()));
+        let references = references(self.state, thing);
+        for key in references {
+            self.retract(Keys::Only(key));
+        }
+        Ok(())
+    }
+
+    fn rename(&mut self, thing: &Thing, name: &str) -> Result<(), Fault> {
+        self.there(thing)?;
+        if thing.kind == Kind::Group && matches!(fold(&thing.name).as_str(), DEFAULT | SKELETON) {
+            return Err(Fault::new("this group cannot have another name"));
+        }
+        let new = Thing {
+            kind: thing.kind,
+            name: name.to_owned(),
+        };
+        if new.key() == thing.key() {
+            return self.assert(new.key(), Value::text(name));
+        }
+        if self.is_there(&new) {
+            return Err(Fault::new(format!("there is a {new} already")));
+        }
+        let old_key = thing.key();
+        let below: Vec<(Key, Value)> = self
+            .state
+            .among(Keys::Under(old_key.clone()))
+            .map(|(key, assertion)| (key.clone(), assertion.value.clone()))
+            .collect();
+        let referring = references(self.state, thing);
+        self.retract(Keys::Under(old_key.clone()));
+        self.assert(new.key(), Value::text(name))?;
+        for (key, value) in below {
+            if key != old_key {
+                let rest = &key.as_str()[old_key.as_str().len()..];
+                let key = Key::from_text(&format!("{}{rest}", new.key()));
+                self.assert(key, value)?;
+            }
+        }
+        for key in referring {
+            let value = self.state.get(&key).expect("it was found there").value.clone();
+            let mut names: Vec<String> = key.names().map(|name| name.into_owned()).collect();
+            *names.last_mut().expect("a key has names") = fold(name);
+            self.retract(Keys::Only(key));
+            self.assert(Key::new(names.iter().map(String::as_str)), value)?;
+        }
+        Ok(())
+    }
+
+    fn add(
+        &mut self,
+        thing: &Thing,
+        relation: Relation,
+        items: &[Item],
+        place: Option<usize>,
+    ) -> Result<(), Fault> {
+        self.there(thing)?;
+        if relation == Relation::Node {
+            for item in items {
+                let node = self.node(item)?;
+                let group = [named(&thing.name)];
+                self.add(&node, Relation::Group, &group, place)?;
+            }
+            return Ok(());
+        }
+        if !relation.is_ordered() {
+            return self.relate(thing, relation, items);
+        }
+        let mut order = order(self.state, thing, relation);
+        let mut place = place.unwrap_or(order.len()).min(order.len());
+        for item in items {
+            no_value(relation, item)?;
+            let name = fold(&item.name);
+            // What is there already stays where it is.
+            if !order.iter().any(|(other, _)| *other == name) {
+                order.insert(place, (name, None));
+                place += 1;
+            }
+        }
+        self.rank(thing, relation, order)
+    }
+
+    fn node(&self, item: &Item) -> Result<Thing, Fault> {
+        no_value(Relation::Node, item)?;
+        let node = Thing {
+            kind: Kind::Node,
+            name: item.name.clone(),
+        };
+        self.there(&node)?;
+        Ok(node)
+    }
+
+    /// Relates without order; parameters get their values.
+    fn relate(&mut self, thing: &Thing, relation: Relation, items: &[Item]) -> Result<(), Fault> {
+        let has_values = relation == Relation::Param && thing.kind != Kind::Subsystem;
+        for item in items {
+            if !has_values {
+                no_value(relation, item)?;
+            }
+            let key = thing.field(relation.word()).child(&fold(&item.name));
+            let value = item.value.as_deref().map_or(Value::Nothing, Value::text);
+            self.assert(key, value)?;
+        }
+        Ok(())
+    }
+
+    /// Gives ranks to those that have none, so that the order is this one, and changes as few others as it can.
+    fn rank(
+        &mut self,
+        thing: &Thing,
+        relation: Relation,
+        order: Vec<(String, Option<i64>)>,
+    ) -> Result<(), Fault> {
+        let mut last: Option<i64> = None;
+        for (number, (name, rank)) in order.iter().enumerate() {
+            let fits = rank.filter(|rank| last.is_none_or(|last| last < *rank));
+            let given = fits.unwrap_or_else(|| {
+                let next = order[number + 1..].iter().find_map(|(_, rank)| *rank);
+                match (last, next) {
+                    (None, None) => STEP,
+                    (None, Some(next)) => next.saturating_sub(STEP),
+                    (Some(last), Some(next)) if next > last.saturating_add(1) => {
+                        last + ((next - last) / 2).min(STEP)
+                    }
+                    (Some(last), _) => last.saturating_add(STEP),
+                }
+            });
+            last = Some(given);
+            if *rank != Some(given) {
+                let key = thing.field(relation.word()).child(name);
+                self.assert(key, Value::text(given.to_string()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn drop(&mut self, thing: &Thing, relation: Relation, names: &[String]) -> Result<(), Fault> {
+        self.there(thing)?;
+        for name in names {
+            let key = match relation {
+                Relation::Node => {
+                    let node = self.node(&named(name))?;
+                    node.field("group").child(&fold(&thing.name))
+                }
+                _ => thing.field(relation.word()).child(&fold(name)),
+            };
+            if self.state.get(&key).is_none() {
+                let message = format!("{thing} has no {} `{name}`", relation.word());
+                let top = thing.field(relation.word());
+                let there: Vec<String> = last_names(self.state, &top);
+                let near = similar(name, there.iter().map(String::as_str));
+                let fault = Fault::new(message);
+                return Err(match near.first() {
+                    Some(near) => fault.help(format!("did you mean `{near}`?")),
+                    None => fault,
+                });
+            }
+            self.retract(Keys::Only(key));
+        }
+        Ok(())
+    }
+
+    fn replace(&mut self, thing: &Thing, relation: Relation, items: &[Item]) -> Result<(), Fault> {
+        self.there(thing)?;
+        let wanted: Vec<String> = items.iter().map(|item| fold(&item.name)).collect();
+        if relation == Relation::Node {
+            let members = members(self.state, &thing.name);
+            let gone: Vec<String> = members.into_iter().filter(|node| !wanted.contains(node)).collect();
+            self.drop(thing, relation, &gone)?;
+            return self.add(thing, relation, items, None);
+        }
+        let top = thing.field(relation.word());
+        for name in last_names(self.state, &top) {
+            if !wanted.contains(&name) {
+                self.retract(Keys::Only(top.child(&name)));
+            }
+        }
+        if !relation.is_ordered() {
+            return self.relate(thing, relation, items);
+        }
+        let now = order(self.state, thing, relation);
+        let rank = |name: &String| now.iter().find(|(other, _)| other == name)?.1;
+        let mut order: Vec<(String, Option<i64>)> = Vec::new();
+        for (item, name) in items.iter().zip(&wanted) {
+            no_value(relation, item)?;
+            if !order.iter().any(|(other, _)| other == name) {
+                order.push((name.clone(), rank(name)));
+            }
+        }
+        self.rank(thing, relation, order)
+    }
+}
+
+fn named(name: &str) -> Item {
+    Item {
+        name: name.to_owned(),
+        value: None,
+    }
+}
+
+/// Only parameters have values.
+fn no_value(relation: Relation, item: &Item) -> Result<(), Fault> {
+    match &item.value {
+        None => Ok(()),
+        Some(value) => {
+            let relation = relation.word();
+            let message = format!("a {relation} has no value, but `{}` has `={value}`", item.name);
+            Err(Fault::new(message))
+        }
+    }
+}
+
+/// The names of all things of a kind, as they are spelt.
+pub fn names(state: &State, kind: Kind) -> Vec<String> {
+    let top = Key::new([kind.word()]);
+    let things = state.among(Keys::Under(top));
+    things
+        .filter(|(key, _)| key.names().count() == 2)
+        .map(|(key, assertion)| match assertion.value.as_text() {
+            Some(spelling) => spelling.to_owned(),
+            None => key.names().next_back().expect("a key has names").into_owned(),
+        })
+        .collect()
+}
+
+/// The folded names of the members of a group, in their order.
+pub fn members(state: &State, group: &str) -> Vec<String> {
+    let group = fold(group);
+    let nodes = state.among(Keys::Under(Key::new(["node"])));
+    nodes
+        .filter_map(|(key, _)| {
+            let names: Vec<_> = key.names().collect();
+            match names.as_slice() {
+                [_, node, relation, other] if relation == "group" && *other == group => {
+                    Some(node.clone().into_owned())
+                }
+                _ => None,
+            }
+        })
+        .collect()
+}
+
+/// What a thing is related to in order: folded names with their ranks, the highest priority first.
+pub fn order(state: &State, thing: &Thing, relation: Relation) -> Vec<(String, Option<i64>)> {
+    let top = thing.field(relation.word());
+    let mut order: Vec<(i64, String)> = state
+        .among(Keys::Under(top))
+        .filter_map(|(key, assertion)| {
+            let rank = assertion.value.as_text()?.parse().ok()?;
+            Some((rank, key.names().next_back()?.into_owned()))
+        })
+        .collect();
+    order.sort();
+    order.into_iter().map(|(rank, name)| (name, Some(rank))).collect()
+}
+
+fn last_names(state: &State, top: &Key) -> Vec<String> {
+    let below = state.among(Keys::Under(top.clone()));
+    below
+        .filter(|(key, _)| *key != top)
+        .map(|(key, _)| key.names().next_back().expect("a key has names").into_owned())
+        .collect()
+}
+
+/// The keys that refer to a thing from others.
+fn references(state: &State, thing: &Thing) -> Vec<Key> {
+    let itself = thing.key();
+    let refers = |key: &Key| !key.is_under(&itself) && Words.supports(key).contains(&itself);
+    let keys = state.iter().map(|(key, _)| key);
+    keys.filter(|key| refers(key)).cloned().collect()
+}

@@ -1,0 +1,39 @@
+//! What each node of a fleet should be, and why.
+//!
+//! ```text
+//! words     the keys of a fleet                          what can be asserted
+//! pool      what a state says about a fleet, in tables   kept current change by change
+//! partial   what a value does to what is below it        values compose
+//! resolve   the configuration of a node                  default group, memberships, identity group
+//! check     what one change can break                    before a commit
+//! validate  what only whole nodes can break              before an activation
+//! plan      what an activation would change, and where
+//! explain   where each value comes from
+//! ```
+//!
+//! Nothing here does I/O or reads a clock, and no node's configuration is ever stored.
+
+mod bits;
+pub mod blame;
+pub mod check;
+pub mod definitional;
+mod derive;
+pub mod edit;
+mod equality;
+mod kind;
+pub mod partial;
+pub mod pool;
+pub mod query;
+pub mod resolve;
+mod table;
+pub mod validate;
+pub mod wallaby;
+pub mod words;
+
+pub use blame::Repair;
+pub use check::check;
+pub use partial::{Operator, Partial, Resolved};
+pub use pool::Pool;
+pub use resolve::Config;
+pub use validate::Failure;
+pub use words::{Kind, Words};

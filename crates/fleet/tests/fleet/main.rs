@@ -1,0 +1,4 @@
+//! What the fleet promises, sentence by sentence.
+
+mod dsl;
+mod properties;

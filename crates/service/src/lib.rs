@@ -1,0 +1,198 @@
+//! A fleet on a store, as calls: change what is asserted, look at what nodes should be, plan, activate, explain.
+//!
+//! Two pools are kept current, change by change: what the newest version says (*head*), and what most nodes are to run
+//! (*active*). Whatever is asked about another version is read from the store.
+
+pub mod activation;
+pub mod history;
+
+use hence_fleet::edit::{self, Edit};
+use hence_fleet::{Pool, Words, check};
+use hence_ledger::parser;
+use hence_ledger::rights::Rights;
+use hence_ledger::{Change, Command, Key, State};
+use hence_model::diagnostic::Diagnostic;
+use hence_store::{Error, Proposal, Receipt, Refused, Repository, Request, Rules, Store};
+
+pub use activation::{Pair, STALE};
+pub use history::Activations;
+
+/// A fleet on a store.
+pub struct Service {
+    repository: Repository,
+    /// What the newest version says.
+    head: Pool,
+    /// What nodes are to run that are not apart, and the version that says it.
+    active: Pool,
+    base: u64,
+    /// What became of each key between the two.
+    pending: Vec<Change>,
+    activations: Activations,
+}
+
+/// What a change may do that would otherwise be refused.
+#[derive(Clone, Debug, Default)]
+pub struct Leave {
+    /// Take these keys from their owners, with all below them.
+    pub take: Vec<Key>,
+    /// Assert what has no effect yet.
+    pub dormant: bool,
+}
+
+impl Service {
+    /// The fleet on a store.
+    pub fn open(store: Box<dyn Store>) -> Result<Self, Refused> {
+        let repository = Repository::open(store)?;
+        let head = Pool::new(repository.state());
+        let base = repository.active().base;
+        let mut service = Self {
+            active: Pool::default(),
+            base,
+            pending: Vec::new(),
+            activations: Activations::default(),
+            head,
+            repository,
+        };
+        service.follow_active()?;
+        Ok(service)
+    }
+
+    /// The ledger.
+    pub fn repository(&self) -> &Repository {
+        &self.repository
+    }
+
+    /// What is asserted.
+    pub fn state(&self) -> &State {
+        self.repository.state()
+    }
+
+    /// The fleet as the newest version has it.
+    pub fn head(&self) -> &Pool {
+        &self.head
+    }
+
+    /// The fleet as it was asserted at a version.
+    pub fn pool_at(&self, version: u64) -> Result<Pool, Refused> {
+        Ok(Pool::new(&self.repository.state_at(version)?))
+    }
+
+    /// Does commands, as one change.
+    pub fn commit(
+        &mut self,
+        request: &Request,
+        commands: &[Command],
+        leave: &Leave,
+    ) -> Result<Receipt, Refused> {
+        let proposal = Proposal {
+            commands,
+            take: &leave.take,
+            dormant: leave.dormant,
+        };
+        self.change(|repository, rules| repository.commit(request, &proposal, rules))
+    }
+
+    /// Makes an edit. It reads what is asserted now, so it is refused if that moves meanwhile.
+    pub fn edit(
+        &mut self,
+        request: &Request,
+        edits: &[Edit],
+        leave: &Leave,
+    ) -> Result<Receipt, Refused> {
+        let commands = self.translate(&request.owner, edits)?;
+        let mut request = request.clone();
+        request.if_version = request.if_version.or(Some(self.repository.version()));
+        self.commit(&request, &commands, leave)
+    }
+
+    /// The commands that edits come to, given what is asserted now.
+    pub fn translate(&self, owner: &str, edits: &[Edit]) -> Result<Vec<Command>, Refused> {
+        // Each edit sees what the ones before it did.
+        let mut after;
+        let mut state = self.state();
+        let mut commands = Vec::new();
+        for (number, edit) in edits.iter().enumerate() {
+            let more = edit::commands(state, owner, edit).map_err(|fault| {
+                let mut trouble = Diagnostic::error(parser::UNKNOWN, fault.message);
+                trouble.help.extend(Some(fault.help).filter(|help| !help.is_empty()));
+                Refused::Because(vec![trouble])
+            })?;
+            if number + 1 < edits.len() {
+                let mut next = state.clone();
+                for command in &more {
+                    next.perform(command, 0, &Words);
+                }
+                after = next;
+                state = &after;
+            }
+            commands.extend(more);
+        }
+        Ok(commands)
+    }
+
+    /// Takes back a commit, or the newest one that stands.
+    pub fn undo(&mut self, request: &Request, version: Option<u64>) -> Result<Receipt, Refused> {
+        self.change(|repository, rules| repository.undo(request, version, rules))
+    }
+
+    /// Makes what is asserted what it was at a version.
+    pub fn restore(&mut self, request: &Request, version: u64) -> Result<Receipt, Refused> {
+        self.change(|repository, rules| repository.restore(request, version, rules))
+    }
+
+    /// Gives a version a name.
+    pub fn name(
+        &mut self,
+        request: &Request,
+        name: &str,
+        version: u64,
+        annotation: &str,
+    ) -> Result<Receipt, Refused> {
+        self.repository.name(request, name, version, annotation)
+    }
+
+    /// Takes a name from its version.
+    pub fn unname(&mut self, request: &Request, name: &str) -> Result<Receipt, Refused> {
+        self.repository.unname(request, name)
+    }
+
+    /// Changes the ledger, and keeps the pool in step: it is changed where the change is checked, and changed back if
+    /// nothing comes of it.
+    fn change(
+        &mut self,
+        change: impl FnOnce(&mut Repository, &mut Rules<'_>) -> Result<Receipt, Refused>,
+    ) -> Result<Receipt, Refused> {
+        let head = &mut self.head;
+        let mut tried: Option<Vec<Change>> = None;
+        let mut check = |state: &State, changes: &[Change]| {
+            match tried.replace(changes.to_vec()) {
+                None => head.apply(changes),
+                // Somebody else was first, and the state has their changes too.
+                Some(_) => *head = Pool::new(state),
+            }
+            check::check(head, changes)
+        };
+        let mut rules = Rules {
+            rights: &Rights::default(),
+            vocabulary: &Words,
+            check: &mut check,
+        };
+        let result = change(&mut self.repository, &mut rules);
+        match (&result, tried) {
+            (Ok(Receipt::Done(done)), _) => {
+                let changes = std::mem::take(&mut self.pending);
+                let mut all = changes;
+                all.extend(done.admitted.changes.iter().cloned());
+                self.pending = hence_ledger::state::net(all);
+            }
+            (_, Some(changes)) => self.head.take_back(&changes),
+            (_, None) => {}
+        }
+        result
+    }
+}
+
+/// Why something could not be done, as what is wrong or as the world failing.
+pub fn failed(error: Error) -> Refused {
+    Refused::Failed(error)
+}
