@@ -80,7 +80,10 @@ impl Relation {
 
     /// Whether the order of what is related counts.
     pub fn is_ordered(self) -> bool {
-        matches!(self, Relation::Group | Relation::Feature | Relation::Include)
+        matches!(
+            self,
+            Relation::Group | Relation::Feature | Relation::Include
+        )
     }
 }
 
@@ -213,8 +216,10 @@ impl Editor<'_> {
             Some(known) => {
                 let spelling = known.value.as_text().unwrap_or(&thing.name);
                 let kind = thing.kind.word();
-                return Err(Fault::new(format!("there is a {kind} `{spelling}` already"))
-                    .help(format!("`hence set {kind} {spelling} …` changes it")));
+                return Err(
+                    Fault::new(format!("there is a {kind} `{spelling}` already"))
+                        .help(format!("`hence set {kind} {spelling} …` changes it")),
+                );
             }
             None => {
                 self.assert(thing.key(), Value::text(thing.name.as_str()))?;
@@ -292,7 +297,12 @@ impl Editor<'_> {
             }
         }
         for key in referring {
-            let value = self.state.get(&key).expect("it was found there").value.clone();
+            let value = self
+                .state
+                .get(&key)
+                .expect("it was found there")
+                .value
+                .clone();
             let mut names: Vec<String> = key.names().map(|name| name.into_owned()).collect();
             *names.last_mut().expect("a key has names") = fold(name);
             self.retract(Keys::Only(key));
@@ -419,7 +429,10 @@ impl Editor<'_> {
         let wanted: Vec<String> = items.iter().map(|item| fold(&item.name)).collect();
         if relation == Relation::Node {
             let members = members(self.state, &thing.name);
-            let gone: Vec<String> = members.into_iter().filter(|node| !wanted.contains(node)).collect();
+            let gone: Vec<String> = members
+                .into_iter()
+                .filter(|node| !wanted.contains(node))
+                .collect();
             self.drop(thing, relation, &gone)?;
             return self.add(thing, relation, items, None);
         }
@@ -458,7 +471,10 @@ fn no_value(relation: Relation, item: &Item) -> Result<(), Fault> {
         None => Ok(()),
         Some(value) => {
             let relation = relation.word();
-            let message = format!("a {relation} has no value, but `{}` has `={value}`", item.name);
+            let message = format!(
+                "a {relation} has no value, but `{}` has `={value}`",
+                item.name
+            );
             Err(Fault::new(message))
         }
     }
@@ -472,7 +488,11 @@ pub fn names(state: &State, kind: Kind) -> Vec<String> {
         .filter(|(key, _)| key.names().count() == 2)
         .map(|(key, assertion)| match assertion.value.as_text() {
             Some(spelling) => spelling.to_owned(),
-            None => key.names().next_back().expect("a key has names").into_owned(),
+            None => key
+                .names()
+                .next_back()
+                .expect("a key has names")
+                .into_owned(),
         })
         .collect()
 }
@@ -505,14 +525,22 @@ pub fn order(state: &State, thing: &Thing, relation: Relation) -> Vec<(String, O
         })
         .collect();
     order.sort();
-    order.into_iter().map(|(rank, name)| (name, Some(rank))).collect()
+    order
+        .into_iter()
+        .map(|(rank, name)| (name, Some(rank)))
+        .collect()
 }
 
 fn last_names(state: &State, top: &Key) -> Vec<String> {
     let below = state.among(Keys::Under(top.clone()));
     below
         .filter(|(key, _)| *key != top)
-        .map(|(key, _)| key.names().next_back().expect("a key has names").into_owned())
+        .map(|(key, _)| {
+            key.names()
+                .next_back()
+                .expect("a key has names")
+                .into_owned()
+        })
         .collect()
 }
 

@@ -57,7 +57,11 @@ impl Query {
         let root = parser.either()?;
         let at = parser.blanks();
         if at < parser.text.len() {
-            return Err(parser.wrong(SYNTAX, at..parser.text.len(), "the condition should end here"));
+            return Err(parser.wrong(
+                SYNTAX,
+                at..parser.text.len(),
+                "the condition should end here",
+            ));
         }
         let whole = 0..parser.text.len();
         parser.expect(&root, Type::Bool, whole)?;
@@ -109,7 +113,11 @@ const FIELDS: [(&str, Field, Type); 6] = [
     ("name", Field::Name, Type::Text),
     ("provisioned", Field::Provisioned, Type::Bool),
     ("last_checkin", Field::LastCheckin, Type::Time),
-    ("last_updated_version", Field::LastUpdatedVersion, Type::Number),
+    (
+        "last_updated_version",
+        Field::LastUpdatedVersion,
+        Type::Number,
+    ),
     ("memberships", Field::Memberships, Type::List),
     ("annotation", Field::Annotation, Type::Text),
 ];
@@ -183,9 +191,9 @@ impl Expression {
     fn evaluate<'n>(&'n self, node: &'n Subject) -> Answer<'n> {
         match self {
             Expression::Bool(truth) => Answer::Bool(*truth),
-            Expression::Number(number) | Expression::Time(number) | Expression::Duration(number) => {
-                Answer::Number(*number)
-            }
+            Expression::Number(number)
+            | Expression::Time(number)
+            | Expression::Duration(number) => Answer::Number(*number),
             Expression::Text(text) => Answer::Text(text),
             Expression::Field(field, _) => match field {
                 Field::Name => Answer::Text(&node.name),
@@ -209,7 +217,10 @@ impl Expression {
                 };
                 let found = match within.evaluate(node) {
                     Answer::Text(text) => text.contains(wanted),
-                    _ => node.memberships.iter().any(|group| same_name(group, wanted)),
+                    _ => node
+                        .memberships
+                        .iter()
+                        .any(|group| same_name(group, wanted)),
                 };
                 Answer::Bool(found)
             }
@@ -221,7 +232,9 @@ impl Expression {
             Expression::Or(one, other) => {
                 Answer::Bool(one.evaluate(node).is_true() || other.evaluate(node).is_true())
             }
-            Expression::Older(time, then) => Answer::Bool(time.evaluate(node) < Answer::Number(*then)),
+            Expression::Older(time, then) => {
+                Answer::Bool(time.evaluate(node) < Answer::Number(*then))
+            }
             Expression::Compare(comparison, one, other) => {
                 Answer::Bool(compare(*comparison, one, other, node))
             }
@@ -231,7 +244,9 @@ impl Expression {
 }
 
 fn compare(comparison: Comparison, one: &Expression, other: &Expression, node: &Subject) -> bool {
-    if let (Expression::Pattern(pattern), text) | (text, Expression::Pattern(pattern)) = (one, other) {
+    if let (Expression::Pattern(pattern), text) | (text, Expression::Pattern(pattern)) =
+        (one, other)
+    {
         let Answer::Text(text) = text.evaluate(node) else {
             unreachable!("it was checked to be a text");
         };
@@ -326,7 +341,8 @@ impl<'p> Parser<'p> {
             (">", Comparison::Greater),
         ];
         let end = self.at;
-        let Some((sign, comparison)) = operators.into_iter().find(|(sign, _)| self.eat(sign)) else {
+        let Some((sign, comparison)) = operators.into_iter().find(|(sign, _)| self.eat(sign))
+        else {
             return Ok(one);
         };
         let next = self.blanks();
@@ -347,7 +363,11 @@ impl<'p> Parser<'p> {
             }
             _ => {}
         }
-        Ok(Expression::Compare(comparison, Box::new(one), Box::new(other)))
+        Ok(Expression::Compare(
+            comparison,
+            Box::new(one),
+            Box::new(other),
+        ))
     }
 
     /// Something, and what is asked of it.
@@ -414,13 +434,21 @@ impl<'p> Parser<'p> {
         let known: &[&str] = match of {
             Type::List | Type::Text => &["size", "include", "is_empty"],
             Type::Time => &["is_never", "was_more_than", "was_less_than"],
-            Type::Number => &["minutes_ago", "hours_ago", "days_ago", "weeks_ago", "years_ago"],
+            Type::Number => &[
+                "minutes_ago",
+                "hours_ago",
+                "days_ago",
+                "weeks_ago",
+                "years_ago",
+            ],
             _ => &[],
         };
         let message = format!("{} has no `{method}`", of.words());
         let mut trouble = self.wrong(TYPE, place, &message);
         if !known.is_empty() {
-            trouble.help.push(format!("there are `{}`", known.join("`, `")));
+            trouble
+                .help
+                .push(format!("there are `{}`", known.join("`, `")));
         }
         trouble
     }
@@ -443,7 +471,9 @@ impl<'p> Parser<'p> {
                 }
             }
             Some('0'..='9') => {
-                let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+                let digits = rest
+                    .find(|c: char| !c.is_ascii_digit())
+                    .unwrap_or(rest.len());
                 self.at = at + digits;
                 match rest[..digits].parse() {
                     Ok(number) => Ok(Expression::Number(number)),
@@ -476,7 +506,9 @@ impl<'p> Parser<'p> {
             _ => {
                 let message = "a condition goes on here";
                 let mut trouble = self.wrong(SYNTAX, at..at, message);
-                trouble.help.push("such as `name =~ /web/` or `memberships.size == 0`".to_owned());
+                trouble
+                    .help
+                    .push("such as `name =~ /web/` or `memberships.size == 0`".to_owned());
                 Err(trouble)
             }
         }
@@ -557,16 +589,28 @@ impl<'p> Parser<'p> {
         self.at
     }
 
-    fn expect(&self, found: &Expression, wanted: Type, place: Range) -> Result<(), Box<Diagnostic>> {
+    fn expect(
+        &self,
+        found: &Expression,
+        wanted: Type,
+        place: Range,
+    ) -> Result<(), Box<Diagnostic>> {
         if found.of() == wanted {
             return Ok(());
         }
-        let message = format!("{} is expected, this is {}", wanted.words(), found.of().words());
+        let message = format!(
+            "{} is expected, this is {}",
+            wanted.words(),
+            found.of().words()
+        );
         Err(self.wrong(TYPE, place, &message))
     }
 
     fn wrong(&self, code: Code, place: Range, message: &str) -> Box<Diagnostic> {
-        let end = place.start + self.text[place.start..place.end.max(place.start)].trim_end().len();
+        let end = place.start
+            + self.text[place.start..place.end.max(place.start)]
+                .trim_end()
+                .len();
         let span = Span::new(self.start + place.start as u32, self.start + end as u32);
         Box::new(Diagnostic::error(code, message).at(span))
     }

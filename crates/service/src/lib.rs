@@ -6,16 +6,19 @@
 pub mod activation;
 pub mod history;
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use hence_fleet::edit::{self, Edit};
 use hence_fleet::{Pool, Words, check};
 use hence_ledger::parser;
 use hence_ledger::rights::Rights;
 use hence_ledger::{Change, Command, Key, State};
 use hence_model::diagnostic::Diagnostic;
-use hence_store::{Error, Proposal, Receipt, Refused, Repository, Request, Rules, Store};
+use hence_store::{Proposal, Receipt, Refused, Repository, Request, Rules, Store};
 
-pub use activation::{Pair, STALE};
-pub use history::Activations;
+pub use activation::{Extent, Pair, Planned};
+use history::Activations;
 
 /// A fleet on a store.
 pub struct Service {
@@ -26,7 +29,7 @@ pub struct Service {
     active: Pool,
     base: u64,
     /// What became of each key between the two.
-    pending: Vec<Change>,
+    pending: BTreeMap<Key, Change>,
     activations: Activations,
 }
 
@@ -48,7 +51,7 @@ impl Service {
         let mut service = Self {
             active: Pool::default(),
             base,
-            pending: Vec::new(),
+            pending: BTreeMap::new(),
             activations: Activations::default(),
             head,
             repository,
@@ -156,6 +159,20 @@ impl Service {
         self.repository.unname(request, name)
     }
 
+    fn add_pending(&mut self, changes: Vec<Change>) {
+        for change in changes {
+            match self.pending.entry(change.key.clone()) {
+                Entry::Vacant(first) => drop(first.insert(change)),
+                Entry::Occupied(mut earlier) => {
+                    earlier.get_mut().after = change.after;
+                    if earlier.get().before == earlier.get().after {
+                        earlier.remove();
+                    }
+                }
+            }
+        }
+    }
+
     /// Changes the ledger, and keeps the pool in step: it is changed where the change is checked, and changed back if
     /// nothing comes of it.
     fn change(
@@ -180,19 +197,11 @@ impl Service {
         let result = change(&mut self.repository, &mut rules);
         match (&result, tried) {
             (Ok(Receipt::Done(done)), _) => {
-                let changes = std::mem::take(&mut self.pending);
-                let mut all = changes;
-                all.extend(done.admitted.changes.iter().cloned());
-                self.pending = hence_ledger::state::net(all);
+                self.add_pending(done.admitted.changes.clone());
             }
             (_, Some(changes)) => self.head.take_back(&changes),
             (_, None) => {}
         }
         result
     }
-}
-
-/// Why something could not be done, as what is wrong or as the world failing.
-pub fn failed(error: Error) -> Refused {
-    Refused::Failed(error)
 }

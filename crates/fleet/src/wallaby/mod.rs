@@ -75,7 +75,8 @@ impl Importer {
             if store.get(list).is_none() {
                 let message = format!("a dump of a store has `{list}`, this has not");
                 let trouble = Diagnostic::error(UNEXPECTED, message).at(store.span());
-                self.troubles.push(trouble.help("`wallaby dump` writes such files"));
+                self.troubles
+                    .push(trouble.help("`wallaby dump` writes such files"));
                 return;
             }
         }
@@ -101,7 +102,10 @@ impl Importer {
             return;
         };
         self.identities.insert(identity(&name), name.clone());
-        if node.get("provisioned").is_some_and(|value| value.is_plain("false")) {
+        if node
+            .get("provisioned")
+            .is_some_and(|value| value.is_plain("false"))
+        {
             self.say(node.at, &["node", &name, "walk-in"], Value::Nothing);
         }
         let groups = self.names(node, "membership");
@@ -157,10 +161,18 @@ impl Importer {
         let Some(name) = self.thing("param", parameter) else {
             return;
         };
-        let is_set = |field: &str| parameter.get(field).is_some_and(|value| value.is_plain("true"));
+        let is_set = |field: &str| {
+            parameter
+                .get(field)
+                .is_some_and(|value| value.is_plain("true"))
+        };
         let must_change = is_set("must_change");
         if must_change {
-            self.say(parameter.at, &["param", &name, "must-change"], Value::Nothing);
+            self.say(
+                parameter.at,
+                &["param", &name, "must-change"],
+                Value::Nothing,
+            );
         }
         if is_set("needs_restart") {
             self.say(parameter.at, &["param", &name, "restart"], Value::Nothing);
@@ -193,7 +205,11 @@ impl Importer {
             return;
         };
         for (parameter, at) in self.names(subsystem, "params") {
-            self.say(at, &["subsystem", &name, "param", &parameter], Value::Nothing);
+            self.say(
+                at,
+                &["subsystem", &name, "param", &parameter],
+                Value::Nothing,
+            );
         }
     }
 
@@ -259,7 +275,8 @@ impl Importer {
             let other = Span::at(self.named[&key]);
             let trouble = Diagnostic::error(SAME_NAME, message);
             let trouble = trouble.at(Span::at(at)).label(other, "the other");
-            self.troubles.push(trouble.help("names are found regardless of case here"));
+            self.troubles
+                .push(trouble.help("names are found regardless of case here"));
             return None;
         }
         self.named.insert(key, at);
@@ -272,7 +289,11 @@ impl Importer {
         if let Some(annotation) = thing.get("annotation")
             && let Some(text) = annotation.text().filter(|text| !text.is_empty())
         {
-            self.say(annotation.at, &[kind, name, "annotation"], Value::text(text));
+            self.say(
+                annotation.at,
+                &[kind, name, "annotation"],
+                Value::text(text),
+            );
         }
     }
 
@@ -341,12 +362,14 @@ impl Importer {
 
     fn unexpected(&mut self, at: u32, message: &str) {
         let at = Span::at(at);
-        self.troubles.push(Diagnostic::error(UNEXPECTED, message).at(at));
+        self.troubles
+            .push(Diagnostic::error(UNEXPECTED, message).at(at));
     }
 
     fn leave_out(&mut self, at: u32, message: String) {
         let at = Span::at(at);
-        self.warnings.push(Diagnostic::warning(LEFT_OUT, message).at(at));
+        self.warnings
+            .push(Diagnostic::warning(LEFT_OUT, message).at(at));
     }
 
     /// Kinds were free text that nobody checked. One is kept if there is such a kind, and all values of the parameter
@@ -357,16 +380,24 @@ impl Importer {
             let names: Vec<_> = key.names().collect();
             let parameter = match names.as_slice() {
                 [kind, parameter, field] if kind == "param" && field == "default" => parameter,
-                [kind, _, relation, parameter] if kind != "subsystem" && relation == "param" => parameter,
+                [kind, _, relation, parameter] if kind != "subsystem" && relation == "param" => {
+                    parameter
+                }
                 _ => continue,
             };
-            values.entry(parameter.clone().into_owned()).or_default().push(value);
+            values
+                .entry(parameter.clone().into_owned())
+                .or_default()
+                .push(value);
         }
         let mut fitting = Vec::new();
         for (name, said, at) in &self.kinds {
             let kind = fold(said);
             let of_it = values.get(&fold(name));
-            let mut texts = of_it.into_iter().flatten().filter_map(|value| value.as_text());
+            let mut texts = of_it
+                .into_iter()
+                .flatten()
+                .filter_map(|value| value.as_text());
             let known = ValueKind::parse(&kind).ok();
             match known.is_some_and(|known| texts.all(|text| known.objection(text).is_none())) {
                 true => fitting.push((name.clone(), kind)),

@@ -76,7 +76,9 @@ pub(super) fn read(text: &str, start: u32) -> Result<Rc<Yaml>, Box<Diagnostic>> 
     let place = |character: usize| {
         let byte = match bytes.is_empty() {
             true => character,
-            false => bytes.get(character).map_or(text.len(), |byte| *byte as usize),
+            false => bytes
+                .get(character)
+                .map_or(text.len(), |byte| *byte as usize),
         };
         start + byte.min(text.len()) as u32
     };
@@ -85,11 +87,15 @@ pub(super) fn read(text: &str, start: u32) -> Result<Rc<Yaml>, Box<Diagnostic>> 
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error| {
             let at = Span::at(place(error.marker().index()));
-            Box::new(Diagnostic::error(UNREADABLE, format!("this is not YAML: {}", error.info())).at(at))
+            Box::new(
+                Diagnostic::error(UNREADABLE, format!("this is not YAML: {}", error.info())).at(at),
+            )
         })?;
         let at = place(span.start.index());
         let wrong = |message: &str| {
-            Err(Box::new(Diagnostic::error(UNREADABLE, message).at(Span::at(at))))
+            Err(Box::new(
+                Diagnostic::error(UNREADABLE, message).at(Span::at(at)),
+            ))
         };
         let (anchor, done) = match event {
             Event::Scalar(text, style, anchor, tag) => {
@@ -145,7 +151,9 @@ pub(super) fn read(text: &str, start: u32) -> Result<Rc<Yaml>, Box<Diagnostic>> 
         }
     }
     let at = Span::at(start);
-    Err(Box::new(Diagnostic::error(UNREADABLE, "there is nothing in it").at(at)))
+    Err(Box::new(
+        Diagnostic::error(UNREADABLE, "there is nothing in it").at(at),
+    ))
 }
 
 /// A list or a mapping that has not ended; the keys and values of a mapping alternate.

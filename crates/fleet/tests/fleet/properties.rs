@@ -1,6 +1,10 @@
 //! What holds for all fleets.
 
-use hence_fleet::{Partial, Pool, Resolved, Words, definitional};
+use std::sync::Arc;
+
+use hence_fleet::{
+    Nodes, Partial, Plan, Pool, Resolved, Words, changed_nodes, definitional, difference, plan,
+};
 use hence_ledger::key::fold;
 use hence_ledger::state::net;
 use hence_ledger::value::Sealed;
@@ -164,11 +168,7 @@ fn folding_partials_equals_the_published_algorithms() {
                 .map(|failure| {
                     (
                         failure.code.name,
-                        failure
-                            .names
-                            .iter()
-                            .map(|name| fold(name))
-                            .collect(),
+                        failure.names.iter().map(|name| fold(name)).collect(),
                     )
                 })
                 .collect();
@@ -265,4 +265,103 @@ fn every_key_that_can_be_asserted_reads_back_as_itself() {
         );
         assert_eq!(Words.key(&names), Ok(Key::from_text(key.as_str())));
     }
+}
+
+#[test]
+fn a_plan_of_what_changes_reach_equals_one_from_scratch() {
+    let mut changed = 0;
+    for seed in 0..2500 {
+        let mut random = Random::new(seed);
+        let mut state = State::default();
+        for _ in 0..random.below(300) {
+            state.perform(&random_command(&mut random, Circles::Avoided), 1, &Words);
+        }
+        let before = state.clone();
+        let mut raw = Vec::new();
+        for _ in 0..1 + random.below(5) {
+            let command = random_command(&mut random, Circles::Avoided);
+            raw.extend(state.perform(&command, 2, &Words));
+        }
+        let changes = net(raw);
+        let active = Pool::new(&before);
+        let head = Pool::new(&state);
+        let mut follower = active.clone();
+        follower.apply(&changes);
+
+        let mut slow = Plan::default();
+        for node in head.nodes() {
+            let config = head.config(&node).expect("it is there");
+            let old = active.config(&node).unwrap_or_else(|| {
+                slow.new.push(node.clone());
+                active.stranger_config()
+            });
+            let difference = difference(&old, &config, &head, &active);
+            if !difference.is_empty() {
+                slow.nodes.push((node, Arc::new(difference)));
+            }
+        }
+        let nodes = active.nodes();
+        slow.gone = nodes
+            .into_iter()
+            .filter(|node| head.config(node).is_none())
+            .collect();
+
+        let touched_nothing = changes.is_empty();
+        for head in [&head, &follower] {
+            assert_eq!(
+                plan(&active, head, Nodes::All),
+                slow,
+                "seed {seed}\n{before}\n{state}"
+            );
+            let fast = plan(&active, head, Nodes::Reached(&changes));
+            assert_eq!(fast, slow, "seed {seed}\n{before}\n{state}");
+            let names: Vec<_> = slow.nodes.iter().map(|(name, _)| name.clone()).collect();
+            assert_eq!(
+                changed_nodes(&active, head, Nodes::Reached(&changes)),
+                names
+            );
+            assert!(!touched_nothing || fast.is_empty());
+        }
+        changed += slow.nodes.len();
+    }
+    assert!(changed > 1000, "{changed}");
+}
+
+#[test]
+fn an_explanation_leads_from_nothing_to_the_value() {
+    let mut explained = 0;
+    for seed in 0..600 {
+        let mut random = Random::new(seed);
+        let mut state = State::default();
+        for _ in 0..150 {
+            state.perform(&random_command(&mut random, Circles::Avoided), 1, &Words);
+        }
+        let pool = Pool::new(&state);
+        for node in pool.nodes() {
+            let config = pool.config(&node).expect("it is there");
+            let explanations = pool.explain_all(&node).expect("it is there");
+            assert_eq!(explanations.len(), config.len());
+            for explanation in explanations {
+                explained += 1;
+                assert_eq!(explanation.value, config[&explanation.parameter]);
+                let mut value = None;
+                for step in &explanation.chain {
+                    let asserted = state.get(&step.key).expect("contributors are asserted");
+                    assert_eq!(asserted.value, step.given);
+                    assert_eq!(step.before, value);
+                    value = Some(step.after.clone());
+                }
+                assert_eq!(value, Some(explanation.value.clone()));
+                // Nothing but what stands is in the value.
+                let mut rest = explanation.value.to_string();
+                for step in explanation.standing() {
+                    let operand = step.operand.to_string();
+                    let at = rest.find(&operand).expect("what stands is in the value");
+                    rest = rest[at + operand.len()..].to_owned();
+                }
+                assert_eq!(rest, "");
+            }
+        }
+    }
+    assert!(explained > 1000, "{explained}");
 }

@@ -1,0 +1,152 @@
+//! What nodes are to run, and were to run before.
+
+use hence_fleet::{Config, Kind, Pool};
+use hence_ledger::Act;
+use hence_ledger::entry::{Active, Nodes};
+use hence_ledger::key::fold;
+use hence_store::{Error, Refused};
+
+use crate::Service;
+
+/// Stands, among the nodes that an activation changed, for those that were still to come.
+pub const STRANGERS: &str = "+++default";
+
+/// All activations so far, the newest first, as far as anybody asked.
+#[derive(Default)]
+pub(crate) struct Activations {
+    known: Vec<Activation>,
+    /// The version up to which they are known.
+    upto: u64,
+}
+
+struct Activation {
+    version: u64,
+    target: u64,
+    changed: Nodes,
+}
+
+impl Service {
+    /// What a node is to run; nothing if there is no such node.
+    pub fn config(&self, node: &str) -> Result<Option<Config>, Refused> {
+        let active = self.repository().active();
+        self.config_under(node, &active, self.repository().version())
+    }
+
+    /// What a node was to run at a version; nothing if there was no such node, nor is there one.
+    pub fn config_at(&self, node: &str, version: u64) -> Result<Option<Config>, Refused> {
+        let active = match version {
+            0 => Active::default(),
+            _ => match self.repository().entry(version)? {
+                Some(entry) => entry.active,
+                None => self.repository().state_at(version).map(|_| Active::default())?,
+            },
+        };
+        self.config_under(node, &active, version)
+    }
+
+    fn config_under(
+        &self,
+        node: &str,
+        active: &Active,
+        version: u64,
+    ) -> Result<Option<Config>, Refused> {
+        let target = active.target(&fold(node));
+        let read;
+        let pool = match target {
+            target if target == self.base => &self.active,
+            target => {
+                read = self.pool_at(target)?;
+                &read
+            }
+        };
+        if let Some(config) = pool.config(node) {
+            return Ok(Some(config));
+        }
+        let is_known = self.head().spelling(Kind::Node, node).is_some()
+            || version < self.repository().version()
+                && self.pool_at(version)?.spelling(Kind::Node, node).is_some();
+        Ok(is_known.then(|| match target {
+            0 => Config::new(),
+            _ => pool.stranger_config(),
+        }))
+    }
+
+    /// The version with which the configuration of a node last changed; 0 if it never did.
+    pub fn version_of(&mut self, node: &str) -> Result<u64, Error> {
+        self.version_of_at(node, self.repository().version())
+    }
+
+    /// The version with which the configuration of a node had last changed at a version.
+    pub fn version_of_at(&mut self, node: &str, version: u64) -> Result<u64, Error> {
+        self.know_activations()?;
+        let node = fold(node);
+        let since = self.state().get(&Kind::Node.key(&node));
+        let since = since.map_or(0, |assertion| assertion.since);
+        let mut past = self.activations.known.iter();
+        let decisive = past.find(|activation| {
+            // A node that came later has what strangers had.
+            let name = match since > activation.target {
+                true => STRANGERS,
+                false => &node,
+            };
+            activation.version <= version && activation.changed.contains(name)
+        });
+        Ok(decisive.map_or(0, |activation| activation.version))
+    }
+
+    fn know_activations(&mut self) -> Result<(), Error> {
+        let newest = self.repository().version();
+        let mut new = Vec::new();
+        for version in (self.activations.upto + 1..=newest).rev() {
+            let Some(entry) = self.repository().entry(version)? else {
+                continue;
+            };
+            if let Act::Activation { target, changed, .. } = entry.act {
+                new.push(Activation {
+                    version,
+                    target,
+                    changed,
+                });
+            }
+        }
+        self.activations.known.splice(0..0, new);
+        self.activations.upto = newest;
+        Ok(())
+    }
+
+    /// Reads what is active anew, and what is pending.
+    pub(crate) fn follow_active(&mut self) -> Result<(), Refused> {
+        self.base = self.repository().active().base;
+        self.active = match self.base {
+            0 => Pool::default(),
+            base => self.pool_at(base)?,
+        };
+        self.pending.clear();
+        for version in self.base + 1..=self.repository().version() {
+            if let Some(entry) = self.repository().entry(version)?
+                && let Act::Commit { changes, .. } = entry.act
+            {
+                self.add_pending(changes);
+            }
+        }
+        Ok(())
+    }
+
+    /// The version of the newest commit; 0 if there is none.
+    pub(crate) fn committed(&self) -> Result<u64, Error> {
+        for entry in self.repository().log() {
+            let entry = entry?;
+            if let Act::Commit { .. } = entry.act {
+                return Ok(entry.version);
+            }
+        }
+        Ok(0)
+    }
+
+    /// The version of the newest activation; 0 if there is none.
+    pub(crate) fn newest_activation(&mut self) -> Result<u64, Error> {
+        self.know_activations()?;
+        let newest = self.activations.known.first();
+        Ok(newest.map_or(0, |activation| activation.version))
+    }
+}
