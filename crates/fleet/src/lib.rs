@@ -22,6 +22,7 @@ pub mod difference;
 pub mod edit;
 mod equality;
 pub mod explain;
+pub mod feature_file;
 mod kind;
 pub mod partial;
 pub mod plan;

@@ -1,6 +1,6 @@
 //! Where a command's data and words go.
 
-use std::io::Write;
+use std::io::{BufRead, Write};
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -75,6 +75,11 @@ impl<'w> Console<'w> {
         }
     }
 
+    /// Where questions are answered.
+    pub fn input(&mut self) -> &mut dyn BufRead {
+        &mut *self.world.stdin
+    }
+
     /// Where data goes.
     pub fn data(&mut self) -> &mut dyn Write {
         &mut *self.world.stdout
@@ -140,6 +145,7 @@ impl<'w> Console<'w> {
     pub fn unheard<T>(&self, work: impl FnOnce(&mut Console<'_>) -> T) -> T {
         let mut world = World {
             directory: self.world.directory.clone(),
+            stdin: Box::new(std::io::empty()),
             stdout: Box::new(std::io::sink()),
             stderr: Box::new(std::io::sink()),
             attended: false,

@@ -16,11 +16,12 @@ pub mod outside;
 pub mod pages;
 pub mod places;
 pub mod policy;
+pub mod pushed;
 pub mod render;
 pub mod replacement;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 
 use clap::Parser;
@@ -37,6 +38,8 @@ pub const STACK: usize = 256 << 20;
 pub struct World {
     /// Where relative names start; empty for the directory of the process.
     pub directory: PathBuf,
+    /// Where questions are answered.
+    pub stdin: Box<dyn BufRead>,
     /// Where data goes.
     pub stdout: Box<dyn Write>,
     /// Where words go.

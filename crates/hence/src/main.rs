@@ -25,6 +25,7 @@ fn world() -> World {
     let stderr = std::io::stderr();
     World {
         directory: PathBuf::new(),
+        stdin: Box::new(std::io::BufReader::new(std::io::stdin())),
         stdout: stdout(),
         attended: stderr.is_terminal(),
         colour: anstream::AutoStream::choice(&stderr) != anstream::ColorChoice::Never,

@@ -69,6 +69,7 @@ impl Repository {
             attended: false,
             colour: false,
             variable: |_| None,
+            stdin: Box::new(std::io::empty()),
             now: || 1_769_860_800_000,
         };
         let words = std::iter::once(&"hence").chain(words).map(OsString::from);

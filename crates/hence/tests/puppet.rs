@@ -370,6 +370,7 @@ fn run(directory: &Path, words: &[String]) -> (String, String) {
         attended: false,
         colour: false,
         variable: |_| None,
+        stdin: Box::new(std::io::empty()),
         now: || 1_769_860_800_000,
     };
     hence::run(words.iter().map(OsString::from), &mut world);

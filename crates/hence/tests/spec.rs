@@ -294,6 +294,7 @@ fn run(directory: &Path, words: &[&str]) -> Answer {
         attended: false,
         colour: false,
         variable: |_| None,
+        stdin: Box::new(std::io::empty()),
         now: || 1_769_860_800_000,
     };
     let exit = hence::run(words.iter().map(OsString::from), &mut world);

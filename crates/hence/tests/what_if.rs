@@ -247,6 +247,7 @@ impl Program {
             attended: false,
             colour: false,
             variable: |_| None,
+            stdin: Box::new(std::io::empty()),
             now: || 1_769_860_800_000,
         };
         let words = ["hence"].iter().chain(words);

@@ -41,7 +41,8 @@ impl FromStr for Pair {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let parts = text.split_once('/');
-        let numbers = parts.and_then(|(head, active)| Some((head.parse().ok()?, active.parse().ok()?)));
+        let numbers =
+            parts.and_then(|(head, active)| Some((head.parse().ok()?, active.parse().ok()?)));
         let (head, active) = numbers.ok_or("a plan is named as `hence plan` prints it: `12/9`")?;
         Ok(Self { head, active })
     }
@@ -131,7 +132,8 @@ impl Service {
         apart: &BTreeMap<String, u64>,
         is_meant: impl Fn(&str) -> bool,
     ) -> Result<(), Refused> {
-        plan.nodes.retain(|(name, _)| !apart.contains_key(&fold(name)));
+        plan.nodes
+            .retain(|(name, _)| !apart.contains_key(&fold(name)));
         let mut by_version: BTreeMap<u64, Vec<EcoString>> = BTreeMap::new();
         for (node, version) in apart.iter().filter(|(node, _)| is_meant(node)) {
             by_version.entry(*version).or_default().push(node.into());
@@ -156,7 +158,8 @@ impl Service {
         let planned = self.plan(extent)?;
         if let Some(seen) = seen.filter(|seen| *seen != planned.pair) {
             let message = format!("the plan {seen} is stale: it would be {} now", planned.pair);
-            let trouble = Diagnostic::error(STALE, message).help("`hence plan` shows what would happen");
+            let trouble =
+                Diagnostic::error(STALE, message).help("`hence plan` shows what would happen");
             return Err(trouble.into());
         }
         if !planned.failures.is_empty() {
@@ -191,7 +194,10 @@ impl Service {
             return Nodes::Only(changed);
         }
         let names = self.head().nodes();
-        let names = names.iter().map(|name| fold(name)).chain([STRANGERS.to_owned()]);
+        let names = names
+            .iter()
+            .map(|name| fold(name))
+            .chain([STRANGERS.to_owned()]);
         Nodes::AllBut(names.filter(|name| !changed.contains(name)).collect())
     }
 

@@ -38,7 +38,10 @@ impl Service {
             0 => Active::default(),
             _ => match self.repository().entry(version)? {
                 Some(entry) => entry.active,
-                None => self.repository().state_at(version).map(|_| Active::default())?,
+                None => self
+                    .repository()
+                    .state_at(version)
+                    .map(|_| Active::default())?,
             },
         };
         self.config_under(node, &active, version)
@@ -101,7 +104,10 @@ impl Service {
             let Some(entry) = self.repository().entry(version)? else {
                 continue;
             };
-            if let Act::Activation { target, changed, .. } = entry.act {
+            if let Act::Activation {
+                target, changed, ..
+            } = entry.act
+            {
                 new.push(Activation {
                     version,
                     target,

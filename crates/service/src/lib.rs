@@ -117,7 +117,9 @@ impl Service {
         for (number, edit) in edits.iter().enumerate() {
             let more = edit::commands(state, owner, edit).map_err(|fault| {
                 let mut trouble = Diagnostic::error(parser::UNKNOWN, fault.message);
-                trouble.help.extend(Some(fault.help).filter(|help| !help.is_empty()));
+                trouble
+                    .help
+                    .extend(Some(fault.help).filter(|help| !help.is_empty()));
                 Refused::Because(vec![trouble])
             })?;
             if number + 1 < edits.len() {

@@ -6,6 +6,7 @@ mod compare;
 mod compile;
 mod completions;
 mod diff;
+pub mod fleet;
 mod folder;
 mod generate;
 pub mod help;
@@ -79,6 +80,62 @@ pub enum Command {
     #[allow(missing_docs)]
     Diff(diff::Diff),
     #[allow(missing_docs)]
+    Add(fleet::entity::Add),
+    #[allow(missing_docs)]
+    Set(fleet::entity::Set),
+    #[allow(missing_docs)]
+    Remove(fleet::entity::Remove),
+    #[allow(missing_docs)]
+    Replace(fleet::entity::Replace),
+    #[allow(missing_docs)]
+    Rename(fleet::entity::Rename),
+    #[allow(missing_docs)]
+    Show(fleet::show::Show),
+    #[allow(missing_docs)]
+    List(fleet::show::List),
+    #[allow(missing_docs)]
+    Apropos(fleet::show::Apropos),
+    #[allow(missing_docs)]
+    Inventory(fleet::inventory::Inventory),
+    #[allow(missing_docs)]
+    CheckIn(fleet::inventory::CheckIn),
+    #[allow(missing_docs)]
+    Validate(fleet::validate::Validate),
+    #[allow(missing_docs)]
+    Plan(fleet::plan::Plan),
+    #[allow(missing_docs)]
+    Activate(fleet::activate::Activate),
+    #[allow(missing_docs)]
+    Config(fleet::config::Config),
+    #[allow(missing_docs)]
+    Explain(fleet::explain::Explain),
+    #[allow(missing_docs)]
+    Export(fleet::config::Export),
+    #[allow(missing_docs)]
+    Import(fleet::import::Import),
+    #[allow(missing_docs)]
+    Snapshot(fleet::snapshot::Snapshot),
+    #[allow(missing_docs)]
+    Forget(fleet::snapshot::Forget),
+    #[allow(missing_docs)]
+    Restore(fleet::snapshot::Restore),
+    #[allow(missing_docs)]
+    Assert(fleet::change::Assert),
+    #[allow(missing_docs)]
+    Retract(fleet::change::Retract),
+    #[allow(missing_docs)]
+    Apply(fleet::change::Apply),
+    #[allow(missing_docs)]
+    Undo(fleet::change::Undo),
+    #[allow(missing_docs)]
+    State(fleet::state::State),
+    #[allow(missing_docs)]
+    Log(fleet::log::Log),
+    #[allow(missing_docs)]
+    Dump(fleet::state::Dump),
+    #[allow(missing_docs)]
+    Load(fleet::state::Load),
+    #[allow(missing_docs)]
     Parse(parse::Parse),
     #[allow(missing_docs)]
     Compare(compare::Compare),
@@ -103,6 +160,34 @@ impl Command {
             Command::Impact(impact) => impact.run(console),
             Command::Blame(blame) => blame.run(console),
             Command::Diff(diff) => diff.run(console),
+            Command::Add(add) => add.run(console),
+            Command::Set(set) => set.run(console),
+            Command::Remove(remove) => remove.run(console),
+            Command::Replace(replace) => replace.run(console),
+            Command::Rename(rename) => rename.run(console),
+            Command::Show(show) => show.run(console),
+            Command::List(list) => list.run(console),
+            Command::Apropos(apropos) => apropos.run(console),
+            Command::Inventory(inventory) => inventory.run(console),
+            Command::CheckIn(check_in) => check_in.run(console),
+            Command::Validate(validate) => validate.run(console),
+            Command::Plan(plan) => plan.run(console),
+            Command::Activate(activate) => activate.run(console),
+            Command::Config(config) => config.run(console),
+            Command::Explain(explain) => explain.run(console),
+            Command::Export(export) => export.run(console),
+            Command::Import(import) => import.run(console),
+            Command::Snapshot(snapshot) => snapshot.run(console),
+            Command::Forget(forget) => forget.run(console),
+            Command::Restore(restore) => restore.run(console),
+            Command::Assert(assert) => assert.run(console),
+            Command::Retract(retract) => retract.run(console),
+            Command::Apply(apply) => apply.run(console),
+            Command::Undo(undo) => undo.run(console),
+            Command::State(state) => state.run(console),
+            Command::Log(log) => log.run(console),
+            Command::Dump(dump) => dump.run(console),
+            Command::Load(load) => load.run(console),
             Command::Parse(parse) => parse.run(console),
             Command::Compare(compare) => compare.run(console),
             Command::Generate(generate) => generate.run(console),

@@ -1,0 +1,69 @@
+//! `hence activate`: makes what is asserted the target of nodes.
+
+use clap::Args;
+use hence_service::Pair;
+use hence_store::Receipt;
+use serde::Serialize;
+
+use super::plan::Where;
+use super::{Changing, Format, print_json, stop};
+use crate::console::Console;
+use crate::{Exit, Stop};
+
+/// Make what is asserted the target of nodes
+#[derive(Args)]
+pub struct Activate {
+    #[command(flatten)]
+    wheres: Where,
+    /// Refuse if something else would happen than this plan, as `hence plan` names it
+    #[arg(long, value_name = "PLAN")]
+    plan: Option<Pair>,
+    #[command(flatten)]
+    changing: Changing,
+}
+
+#[derive(Serialize)]
+struct Told<'a> {
+    version: Option<u64>,
+    plan: String,
+    changed: Vec<&'a str>,
+}
+
+impl Activate {
+    /// Activates it, all or nothing.
+    pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let request = self.changing.request(console, "activate");
+        let mut service = self.changing.ledger.open(console)?;
+        let result = service.activate(&request, &self.wheres.extent(), self.plan);
+        let (receipt, planned) = result.map_err(|refused| stop(console, refused))?;
+        let version = match &receipt {
+            Receipt::Done(done) => Some(done.version),
+            Receipt::Nothing => None,
+        };
+        let changed = planned.plan.nodes.iter().map(|(node, _)| node.as_str());
+        match self.changing.format {
+            Format::Json => print_json(
+                console,
+                &Told {
+                    version,
+                    plan: planned.pair.to_string(),
+                    changed: changed.collect(),
+                },
+            )?,
+            Format::Text => {
+                if service.head().node_count() == 0 {
+                    console.say("there are no nodes: only the default group is activated");
+                }
+                match version {
+                    None => console.say("nothing changed since the last activation"),
+                    Some(version) => {
+                        let count = changed.count();
+                        let nodes = if count == 1 { "node" } else { "nodes" };
+                        console.say(&format!("version {version}: {count} {nodes} changed"));
+                    }
+                }
+            }
+        }
+        Ok(Exit::Done)
+    }
+}

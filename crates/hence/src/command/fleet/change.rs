@@ -1,0 +1,142 @@
+//! `hence assert`, `retract`, `apply`, `undo`: changes in the ledger's own words.
+
+use clap::Args;
+use hence_ledger::{Command, Keys, Value, Vocabulary, parser};
+use hence_model::diagnostic::Diagnostic;
+
+use super::{Changing, key, read};
+use crate::console::Console;
+use crate::{Exit, Stop};
+
+/// Say something about a key
+#[derive(Args)]
+pub struct Assert {
+    /// The key, such as `group/web/param/PORT`
+    key: String,
+    /// The value; without it, that it is so
+    value: Option<String>,
+    #[command(flatten)]
+    changing: Changing,
+}
+
+impl Assert {
+    /// Asserts it.
+    pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let names = hence_ledger::Key::names_in(&self.key);
+        // What is no key is told in one place.
+        let names = names
+            .ok_or(())
+            .or_else(|()| key(&self.key).map(|_| Vec::new()))?;
+        let value = self.value.as_deref().map_or(Value::Nothing, Value::text);
+        let (key, value) = hence_fleet::Words
+            .assertion(&names, value)
+            .map_err(|fault| {
+                let mut trouble = Diagnostic::error(parser::UNKNOWN, fault.message);
+                trouble
+                    .help
+                    .extend(Some(fault.help).filter(|help| !help.is_empty()));
+                Stop::Refused(Box::new(trouble))
+            })?;
+        let owner = self.changing.owner.as_str().into();
+        commit(
+            console,
+            &self.changing,
+            &[Command::Assert { owner, key, value }],
+        )
+    }
+}
+
+/// Say nothing about a key any more
+#[derive(Args)]
+pub struct Retract {
+    /// The key
+    key: String,
+    /// Also about all keys below it
+    #[arg(long)]
+    under: bool,
+    #[command(flatten)]
+    changing: Changing,
+}
+
+impl Retract {
+    /// Retracts it.
+    pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let key = key(&self.key)?;
+        let keys = match self.under {
+            true => Keys::Under(key),
+            false => Keys::Only(key),
+        };
+        commit(console, &self.changing, &[Command::Retract(keys)])
+    }
+}
+
+fn commit(
+    console: &mut Console<'_>,
+    changing: &Changing,
+    commands: &[Command],
+) -> Result<Exit, Stop> {
+    let leave = changing.leave()?;
+    let words: Vec<String> = commands.iter().map(Command::to_string).collect();
+    let request = changing.request(console, words.join("; "));
+    let mut service = changing.ledger.make(console)?;
+    let result = service.commit(&request, commands, &leave);
+    changing.tell(console, result)
+}
+
+/// Do the commands in a file, as one change
+#[derive(Args)]
+pub struct Apply {
+    /// The file: `assert`, `retract`, `retract-under` and `apply OWNER { … }`; `-` for standard input
+    file: String,
+    #[command(flatten)]
+    changing: Changing,
+}
+
+impl Apply {
+    /// Does all of them, or none.
+    pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let leave = self.changing.leave()?;
+        let (sources, file) = match read(console, &self.file) {
+            Ok(read) => read,
+            Err(exit) => return Ok(exit),
+        };
+        let owner = &self.changing.owner;
+        let commands = match parser::parse(&sources, file, owner, &hence_fleet::Words) {
+            Ok(commands) => commands,
+            Err(troubles) => {
+                console.show(&sources, &troubles);
+                return Ok(Exit::Input);
+            }
+        };
+        let commands: Vec<Command> = commands.into_iter().map(|(command, _)| command).collect();
+        let request = self
+            .changing
+            .request(console, format!("apply {}", self.file));
+        let mut service = self.changing.ledger.make(console)?;
+        let result = service.commit(&request, &commands, &leave);
+        self.changing.tell(console, result)
+    }
+}
+
+/// Take back a change
+#[derive(Args)]
+pub struct Undo {
+    /// The version to take back; without it, the newest change that stands
+    version: Option<u64>,
+    #[command(flatten)]
+    changing: Changing,
+}
+
+impl Undo {
+    /// Takes it back, with a new entry.
+    pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let words = match self.version {
+            Some(version) => format!("undo {version}"),
+            None => "undo".to_owned(),
+        };
+        let request = self.changing.request(console, words);
+        let mut service = self.changing.ledger.open(console)?;
+        let result = service.undo(&request, self.version);
+        self.changing.tell(console, result)
+    }
+}

@@ -1,0 +1,343 @@
+//! `hence explain`: where the values of a node come from, as text that is also a configuration file, or as JSON.
+
+use clap::Args;
+use hence_fleet::explain::{Effect, Membership, write_parameter};
+use hence_fleet::{Contribution, Explanation, Kind, Pool};
+use hence_ledger::entry::Origin;
+use hence_ledger::{Assertion, Key};
+use hence_service::{Extent, Service};
+use serde::Serialize;
+
+use super::{At, Format, Ledger, moment, print_json, shown, stop};
+use crate::console::Console;
+use crate::{Exit, Stop};
+
+/// Say where the values of a node come from
+#[derive(Args)]
+pub struct Explain {
+    /// The node
+    node: String,
+    /// The parameters; without any, all
+    parameters: Vec<String>,
+    /// How to answer
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    #[command(flatten)]
+    at: At,
+    #[command(flatten)]
+    ledger: Ledger,
+}
+
+impl Explain {
+    /// Says it.
+    pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let service = self.ledger.open(console)?;
+        let past = match self.at.version(console, &service)? {
+            Some(version) => {
+                let pool = service.pool_at(version);
+                Some(pool.map_err(|refused| stop(console, refused))?)
+            }
+            None => None,
+        };
+        let pool = past.as_ref().unwrap_or(service.head());
+        node(
+            console,
+            &service,
+            pool,
+            self.format,
+            &self.node,
+            &self.parameters,
+        )
+    }
+}
+
+/// How an assertion came to be.
+pub struct Made {
+    /// Who made it.
+    pub author: Option<String>,
+    /// When, and why.
+    when: String,
+    /// The place in the sources, if it was compiled.
+    pub place: Option<String>,
+}
+
+impl Made {
+    /// How an assertion about a key came to be.
+    pub fn of(service: &Service, key: &Key, assertion: &Assertion) -> Self {
+        let entry = service.repository().entry(assertion.since);
+        let Ok(Some(entry)) = entry else {
+            return Self {
+                author: None,
+                when: String::new(),
+                place: None,
+            };
+        };
+        let place = match entry.origin {
+            Origin::Sources(hash) => crate::pushed::place(service, hash, key),
+            Origin::Command(_) => None,
+        };
+        let said = match entry.message.is_empty() {
+            true => String::new(),
+            false => format!(", \"{}\"", entry.message),
+        };
+        Self {
+            author: Some(entry.author),
+            when: format!("{}{said}", moment(entry.time)),
+            place,
+        }
+    }
+}
+
+/// Explains values of a node.
+pub fn node(
+    console: &mut Console<'_>,
+    service: &Service,
+    pool: &Pool,
+    format: Format,
+    node: &str,
+    parameters: &[String],
+) -> Result<Exit, Stop> {
+    if pool.spelling(Kind::Node, node).is_none() {
+        return Err(super::config::no_node(console, service, node));
+    }
+    let explanations: Vec<Explanation> = match parameters {
+        [] => pool.explain_all(node).expect("the node is there"),
+        wanted => {
+            let mut found = Vec::new();
+            for parameter in wanted {
+                let explanation = pool.explain(node, parameter);
+                found.push(explanation.ok_or_else(|| no_parameter(pool, node, parameter))?);
+            }
+            found
+        }
+    };
+    match format {
+        Format::Json => {
+            let told: Vec<Told<'_>> = explanations.iter().map(|e| told(service, e)).collect();
+            print_json(console, &told)?;
+        }
+        Format::Text => {
+            for (number, explanation) in explanations.iter().enumerate() {
+                if number > 0 {
+                    writeln!(console.data())?;
+                }
+                let text = text(service, explanation);
+                write!(console.data(), "{text}")?;
+            }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn no_parameter(pool: &Pool, node: &str, parameter: &str) -> Stop {
+    let config = pool.config(node).unwrap_or_default();
+    let names = config.keys().map(|name| name.as_str());
+    let near = hence_model::diagnostic::similar(parameter, names);
+    let message = format!("`{parameter}` is not in the configuration of `{node}`");
+    let code = hence_service::activation::NO_SUCH;
+    let mut trouble = hence_model::diagnostic::Diagnostic::error(code, message);
+    if let Some(near) = near.first() {
+        trouble.help.push(format!("did you mean `{near}`?"));
+    }
+    Stop::Refused(Box::new(trouble))
+}
+
+/// Comments that tell the story, and the value as a configuration file has it.
+fn text(service: &Service, explanation: &Explanation) -> String {
+    let mut text = String::new();
+    for contribution in &explanation.chain {
+        let sentence = contribution.sentence(&explanation.node, &explanation.parameter);
+        text.push_str(&format!("# {sentence}\n"));
+        let mut source = format!("#   {}", contribution.key);
+        if let Some(assertion) = service.state().get(&contribution.key) {
+            let made = Made::of(service, &contribution.key, assertion);
+            if let Some(author) = &made.author {
+                source.push_str(&format!(
+                    ", by {author} in version {} ({})",
+                    assertion.since, made.when
+                ));
+            }
+            if let Some(place) = made.place {
+                source.push_str(&format!(", from {place}"));
+            }
+        }
+        text.push_str(&source);
+        text.push('\n');
+    }
+    let value = explanation.value.to_string();
+    let written = write_parameter(&mut text, &explanation.parameter, &value);
+    written.expect("a string can be written to");
+    text
+}
+
+#[derive(Serialize)]
+struct Told<'a> {
+    node: &'a str,
+    parameter: &'a str,
+    value: String,
+    chain: Vec<ToldStep<'a>>,
+}
+
+#[derive(Serialize)]
+struct ToldStep<'a> {
+    key: String,
+    given: Option<String>,
+    operator: &'static str,
+    is_default: bool,
+    before: Option<String>,
+    after: String,
+    effect: &'static str,
+    features: Vec<&'a str>,
+    group: &'a str,
+    membership: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rank: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    author: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    place: Option<String>,
+}
+
+fn told<'a>(service: &Service, explanation: &'a Explanation) -> Told<'a> {
+    Told {
+        node: &explanation.node,
+        parameter: &explanation.parameter,
+        value: explanation.value.to_string(),
+        chain: explanation
+            .chain
+            .iter()
+            .map(|step| told_step(service, step))
+            .collect(),
+    }
+}
+
+fn told_step<'a>(service: &Service, step: &'a Contribution) -> ToldStep<'a> {
+    let assertion = service.state().get(&step.key);
+    let made = assertion.map(|assertion| Made::of(service, &step.key, assertion));
+    let (membership, rank) = match step.membership {
+        Membership::Default => ("default", None),
+        Membership::Skeleton { rank } => ("skeleton", Some(rank)),
+        Membership::Explicit { rank } => ("explicit", Some(rank)),
+        Membership::Identity => ("identity", None),
+    };
+    ToldStep {
+        key: step.key.to_string(),
+        given: shown(&step.given),
+        operator: match step.operator {
+            hence_fleet::Operator::Set => "=",
+            hence_fleet::Operator::Bare => "bare",
+            other => other.sign(),
+        },
+        is_default: step.is_default,
+        before: step.before.as_ref().map(ToString::to_string),
+        after: step.after.to_string(),
+        effect: match step.effect {
+            Effect::Stands => "stands",
+            Effect::Lost => "lost",
+            Effect::None => "none",
+        },
+        features: step.features.iter().map(|name| name.as_str()).collect(),
+        group: &step.group,
+        membership,
+        rank,
+        owner: assertion.map(|assertion| assertion.owner.to_string()),
+        version: assertion.map(|assertion| assertion.since),
+        author: made.as_ref().and_then(|made| made.author.clone()),
+        place: made.and_then(|made| made.place),
+    }
+}
+
+/// Explains a line of the plan: what it was, what it will be, and what made the difference.
+pub fn line(console: &mut Console<'_>, service: &mut Service, number: usize) -> Result<Exit, Stop> {
+    let planned = service.plan(&Extent::Everything);
+    let planned = planned.map_err(|refused| stop(console, refused))?;
+    let groups = super::plan::alike(&planned);
+    let found = groups.iter().find_map(|alike| {
+        let offset = number.checked_sub(alike.first)?;
+        Some((alike, alike.difference.parameters.get(offset)?))
+    });
+    let Some((alike, changed)) = found else {
+        let last: usize = groups
+            .iter()
+            .map(|alike| alike.difference.parameters.len())
+            .sum();
+        let message = match last {
+            0 => "nothing is pending, so a plan has no lines".to_owned(),
+            last => format!("there is no `p{number}`: the last line of the plan is `p{last}`"),
+        };
+        let code = hence_service::activation::NO_SUCH;
+        let trouble = hence_model::diagnostic::Diagnostic::error(code, message);
+        return Err(Stop::Refused(Box::new(
+            trouble.help("`hence plan` shows its lines"),
+        )));
+    };
+    let (before, after) = (
+        super::plan::value(&changed.before),
+        super::plan::value(&changed.after),
+    );
+    let node = alike.nodes[0].as_str();
+    writeln!(
+        console.data(),
+        "p{number}: {} on {}   {before} → {after}",
+        changed.name,
+        alike.names(false)
+    )?;
+    let explained = [
+        ("before", service.active().explain(node, &changed.name)),
+        ("after", service.head().explain(node, &changed.name)),
+    ];
+    let mut keys: Vec<Key> = Vec::new();
+    for (word, explanation) in &explained {
+        writeln!(console.data(), "\n{word}:")?;
+        match explanation {
+            None => writeln!(
+                console.data(),
+                "# {} is not in the configuration of {node}",
+                changed.name
+            )?,
+            Some(explanation) => {
+                keys.extend(explanation.chain.iter().map(|step| step.key.clone()));
+                let text = text(service, explanation);
+                write!(console.data(), "{text}")?;
+            }
+        }
+    }
+    let parameter = Kind::Param.key(&changed.name);
+    let membership = Kind::Node.key(node);
+    let mut causes: Vec<(&Key, u64)> = Vec::new();
+    for (key, change) in service.pending() {
+        let bears = keys.contains(key)
+            || key.is_under(&parameter)
+            || key.is_under(&membership)
+            || keys.iter().any(|other| is_install(key, other));
+        if bears {
+            let since = change.after.as_ref().map(|assertion| assertion.since);
+            causes.push((key, since.unwrap_or(0)));
+        }
+    }
+    if !causes.is_empty() {
+        writeln!(console.data(), "\nchanged since the activation:")?;
+        for (key, since) in causes {
+            match since {
+                0 => writeln!(console.data(), "  {key}   retracted")?,
+                since => writeln!(console.data(), "  {key}   in version {since}")?,
+            }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Whether a key installs or includes the feature that another key is about.
+fn is_install(key: &Key, binding: &Key) -> bool {
+    let names: Vec<_> = key.names().collect();
+    let binding: Vec<_> = binding.names().collect();
+    matches!(
+        (names.as_slice(), binding.as_slice()),
+        ([_, _, relation, feature], [kind, bound, ..])
+            if (relation == "feature" || relation == "include") && kind == "feature" && feature == bound
+    )
+}

@@ -1,0 +1,210 @@
+//! `hence inventory`, `check-in`: which nodes there are, and when they were last heard of.
+
+use std::collections::BTreeMap;
+
+use clap::{Args, ValueEnum};
+use hence_fleet::Kind;
+use hence_fleet::edit::Edit;
+use hence_fleet::query::{Query, Subject};
+use hence_ledger::key::fold;
+use hence_ledger::{Command, Value};
+use hence_model::source::Sources;
+use hence_service::{Leave, Service};
+use serde::{Deserialize, Serialize};
+
+use super::{Changing, Format, Ledger, moment, print_json, stop};
+use crate::console::Console;
+use crate::{Exit, Stop};
+
+/// List nodes: what they are in, what they should run, and when they were last heard of
+#[derive(Args)]
+pub struct Inventory {
+    /// Only nodes for which this holds, such as `memberships.size == 0 && name =~ /web[0-9]+/`
+    #[arg(short, long, value_name = "CONDITION")]
+    r#where: Option<String>,
+    /// In which order
+    #[arg(short, long, value_enum, default_value = "name")]
+    sort: Sort,
+    /// How to answer
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    #[command(flatten)]
+    ledger: Ledger,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Sort {
+    /// By name
+    Name,
+    /// Those first that were heard of last
+    Checkin,
+}
+
+/// What a node says of itself, as far as it is of interest here.
+#[derive(Default, Deserialize, Serialize)]
+#[serde(default)]
+struct Report {
+    /// When, in milliseconds since 1970.
+    time: u64,
+}
+
+#[derive(Serialize)]
+struct Told {
+    name: String,
+    provisioned: bool,
+    last_checkin: Option<String>,
+    last_updated_version: u64,
+    memberships: Vec<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    annotation: String,
+}
+
+impl Inventory {
+    /// Lists them.
+    pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let query = match &self.r#where {
+            None => None,
+            Some(text) => {
+                let mut sources = Sources::default();
+                let file = sources.add("--where", text);
+                let file = file.expect("an argument is shorter than any limit");
+                match Query::parse(&sources, file, console.now()) {
+                    Ok(query) => Some(query),
+                    Err(trouble) => {
+                        console.show(&sources, &[*trouble]);
+                        return Ok(Exit::Input);
+                    }
+                }
+            }
+        };
+        let mut service = self.ledger.open(console)?;
+        let mut nodes = subjects(&mut service)?;
+        nodes.retain(|node| query.as_ref().is_none_or(|query| query.holds(node)));
+        if self.sort == Sort::Checkin {
+            nodes.sort_by_key(|node| std::cmp::Reverse(node.last_checkin));
+        }
+        match self.format {
+            Format::Json => {
+                let told: Vec<Told> = nodes.into_iter().map(told).collect();
+                print_json(console, &told)?;
+            }
+            Format::Text => table(console, &nodes)?,
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn subjects(service: &mut Service) -> Result<Vec<Subject>, Stop> {
+    let failed = |error: hence_store::Error| Stop::Failed(Box::new(error.into()));
+    let reports = service.repository().store().reports().map_err(failed)?;
+    let times: BTreeMap<String, u64> = reports
+        .into_iter()
+        .map(|(node, bytes)| {
+            let report: Report = serde_json::from_slice(&bytes).unwrap_or_default();
+            (node, report.time)
+        })
+        .collect();
+    let mut subjects = Vec::new();
+    for name in service.head().nodes() {
+        let annotation = Kind::Node.key(&name).child("annotation");
+        let annotation = service.state().get(&annotation);
+        let annotation = annotation.and_then(|assertion| assertion.value.as_text());
+        let memberships = service.head().memberships(&name).unwrap_or_default();
+        subjects.push(Subject {
+            provisioned: service.head().is_walk_in(&name) == Some(false),
+            last_checkin: times.get(&fold(&name)).copied().unwrap_or_default(),
+            memberships: memberships.iter().map(ToString::to_string).collect(),
+            annotation: annotation.unwrap_or_default().to_owned(),
+            last_updated_version: service.version_of(&name).map_err(failed)?,
+            name: name.to_string(),
+        });
+    }
+    Ok(subjects)
+}
+
+fn told(node: Subject) -> Told {
+    Told {
+        last_checkin: (node.last_checkin > 0).then(|| moment(node.last_checkin)),
+        name: node.name,
+        provisioned: node.provisioned,
+        last_updated_version: node.last_updated_version,
+        memberships: node.memberships,
+        annotation: node.annotation,
+    }
+}
+
+fn table(console: &mut Console<'_>, nodes: &[Subject]) -> Result<(), Stop> {
+    let width = nodes.iter().map(|node| node.name.chars().count()).max();
+    let width = width.unwrap_or_default();
+    for node in nodes {
+        let seen = match node.last_checkin {
+            0 => "never".to_owned(),
+            time => moment(time),
+        };
+        let came = if node.provisioned {
+            "declared"
+        } else {
+            "walk-in "
+        };
+        let groups = node.memberships.join(", ");
+        let version = node.last_updated_version;
+        let line = format!(
+            "{:width$}  {came}  version {version:<5}  {seen:<19}  {groups}",
+            node.name
+        );
+        writeln!(console.data(), "{}", line.trim_end())?;
+    }
+    console.say(&match nodes.len() {
+        1 => "1 node".to_owned(),
+        count => format!("{count} nodes"),
+    });
+    Ok(())
+}
+
+/// Note that a node was heard of; one that nobody knows walks in
+#[derive(Args)]
+pub struct CheckIn {
+    /// The node
+    node: String,
+    #[command(flatten)]
+    changing: Changing,
+}
+
+/// Those who come by themselves assert that they are there.
+const WALK_IN: &str = "walk-in";
+
+impl CheckIn {
+    /// Notes it.
+    pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let failed = |error: hence_store::Error| Stop::Failed(Box::new(error.into()));
+        let mut service = self.changing.ledger.make(console)?;
+        if service.head().spelling(Kind::Node, &self.node).is_none() {
+            let thing = super::entity::thing(Kind::Node, &self.node);
+            let key = thing.key().child("walk-in");
+            let mut request = self
+                .changing
+                .request(console, format!("check-in {}", self.node));
+            request.owner = WALK_IN.to_owned();
+            let create = [Edit::Create(thing, Vec::new())];
+            let commands = service.translate(WALK_IN, &create);
+            let mut commands = commands.map_err(|refused| stop(console, refused))?;
+            commands.push(Command::Assert {
+                owner: WALK_IN.into(),
+                key,
+                value: Value::Nothing,
+            });
+            let result = service.commit(&request, &commands, &Leave::default());
+            result.map_err(|refused| stop(console, refused))?;
+            console.say(&format!("`{}` walked in", self.node));
+        }
+        let report = Report {
+            time: console.now(),
+        };
+        let report = serde_json::to_vec(&report).expect("a report can be written");
+        let store = service.repository().store();
+        store.report(&fold(&self.node), &report).map_err(failed)?;
+        let version = service.version_of(&self.node).map_err(failed)?;
+        console.say(&format!("its configuration is that of version {version}"));
+        Ok(Exit::Done)
+    }
+}

@@ -1,0 +1,472 @@
+//! Commands on a ledger and its fleet: which ledger is meant, who changes it, and how they are told what came of it.
+
+pub mod activate;
+pub mod change;
+pub mod config;
+pub mod entity;
+pub mod explain;
+pub mod import;
+pub mod inventory;
+pub mod log;
+pub mod plan;
+pub mod show;
+pub mod snapshot;
+pub mod state;
+pub mod validate;
+
+use std::io::Read;
+
+use clap::{Args, ValueEnum};
+use hence_ledger::entry::Origin;
+use hence_ledger::key::fold;
+use hence_ledger::{Change, Key, Vocabulary};
+use hence_model::diagnostic::{Code, Diagnostic};
+use hence_model::source::{FileId, ReadError, Sources};
+use hence_model::unit::Unit;
+use hence_service::{Leave, Service};
+use hence_store::{Receipt, Redb, Refused, Request};
+use serde::Serialize;
+
+use crate::console::Console;
+use crate::{Exit, Stop};
+
+/// There is no ledger where one is expected.
+pub const NO_LEDGER: Code = Code::new("input.no-ledger");
+
+/// How to answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    #[default]
+    Text,
+    /// For programs
+    Json,
+}
+
+/// Which ledger is meant.
+#[derive(Args)]
+pub struct Ledger {
+    /// The directory of the ledger; without it `$HENCE_DATA`, or `.hence`
+    #[arg(long, value_name = "DIR", help_heading = "Ledger")]
+    data: Option<String>,
+}
+
+impl Ledger {
+    fn directory(&self, console: &Console<'_>) -> String {
+        let data = self.data.clone();
+        let data = data.or_else(|| console.variable("HENCE_DATA"));
+        data.unwrap_or_else(|| ".hence".to_owned())
+    }
+
+    /// A ledger that is there.
+    pub fn open(&self, console: &mut Console<'_>) -> Result<Service, Stop> {
+        let directory = self.directory(console);
+        if !console.path(&directory).is_dir() {
+            let message = format!("there is no ledger in `{directory}`");
+            return Err(Stop::Refused(Box::new(
+                Diagnostic::error(NO_LEDGER, message)
+                    .help("`--data DIR` says where one is")
+                    .help("the first change makes one, such as `hence add node NAME`"),
+            )));
+        }
+        self.make(console)
+    }
+
+    /// A ledger, which is made if it is not there.
+    pub fn make(&self, console: &mut Console<'_>) -> Result<Service, Stop> {
+        let directory = console.path(&self.directory(console));
+        let store = Redb::open(&directory).map_err(|error| Stop::Failed(Box::new(error.into())))?;
+        Service::open(Box::new(store)).map_err(|refused| stop(console, refused))
+    }
+}
+
+/// Says all that is in the way.
+pub fn stop(console: &mut Console<'_>, refused: Refused) -> Stop {
+    match refused {
+        Refused::Failed(error) => Stop::Failed(Box::new(error.into())),
+        Refused::Because(mut troubles) => {
+            let last = troubles.pop().expect("there is a reason");
+            for trouble in &troubles {
+                console.refuse(trouble);
+            }
+            Stop::Refused(Box::new(last))
+        }
+    }
+}
+
+/// Who changes a ledger, why, and what they know about it.
+#[derive(Args)]
+pub struct Changing {
+    #[command(flatten)]
+    pub ledger: Ledger,
+    /// On whose behalf: whose assertions these are
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "operator",
+        help_heading = "Ledger"
+    )]
+    pub owner: String,
+    /// Who does it; without it `$HENCE_AUTHOR`, or `$USER`
+    #[arg(long, value_name = "NAME", help_heading = "Ledger")]
+    author: Option<String>,
+    /// Why, for the log
+    #[arg(
+        short,
+        long,
+        value_name = "WORDS",
+        default_value = "",
+        help_heading = "Ledger"
+    )]
+    message: String,
+    /// Refuse if the newest version is another one
+    #[arg(long, value_name = "VERSION", help_heading = "Ledger")]
+    if_version: Option<u64>,
+    /// Take this key, and all below it, from its owner
+    #[arg(long, value_name = "KEY", help_heading = "Ledger")]
+    take: Vec<String>,
+    /// Assert also what has no effect yet
+    #[arg(long, help_heading = "Ledger")]
+    dormant: bool,
+    /// How to answer
+    #[arg(long, value_enum, default_value = "text")]
+    pub format: Format,
+}
+
+impl Changing {
+    /// The request, made by a command.
+    pub fn request(&self, console: &Console<'_>, command: impl Into<String>) -> Request {
+        let author = self.author.clone();
+        let author = author.or_else(|| console.variable("HENCE_AUTHOR"));
+        let author = author.or_else(|| console.variable("USER"));
+        Request {
+            author: author.unwrap_or_else(|| "unknown".to_owned()),
+            owner: self.owner.clone(),
+            time: console.now(),
+            message: self.message.clone(),
+            origin: Origin::Command(command.into()),
+            objects: Vec::new(),
+            if_version: self.if_version,
+        }
+    }
+
+    /// What is granted beyond what is usual.
+    pub fn leave(&self) -> Result<Leave, Stop> {
+        let mut take = Vec::new();
+        for text in &self.take {
+            take.push(key(text)?);
+        }
+        Ok(Leave {
+            take,
+            dormant: self.dormant,
+        })
+    }
+
+    /// Says what came of it.
+    pub fn tell(
+        &self,
+        console: &mut Console<'_>,
+        result: Result<Receipt, Refused>,
+    ) -> Result<Exit, Stop> {
+        let receipt = result.map_err(|refused| stop(console, refused))?;
+        tell(console, self.format, &receipt)
+    }
+}
+
+/// The key that is written so.
+pub fn key(text: &str) -> Result<Key, Stop> {
+    let names = hence_ledger::Key::names_in(text);
+    let wrong = |message: String, help: String| {
+        let mut trouble = Diagnostic::error(hence_ledger::parser::UNKNOWN, message);
+        trouble
+            .help
+            .extend(Some(help).filter(|help| !help.is_empty()));
+        Stop::Refused(Box::new(trouble))
+    };
+    let Some(names) = names else {
+        let help = "names are joined by `/` and not empty";
+        return Err(wrong(format!("`{text}` is not a key"), help.to_owned()));
+    };
+    let key = hence_fleet::Words.key(&names);
+    key.map_err(|fault| wrong(fault.message, fault.help))
+}
+
+#[derive(Serialize)]
+struct Told<'a> {
+    version: Option<u64>,
+    changes: Vec<ToldChange<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    taken: Vec<Taken<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    dormant: Vec<Sleeping<'a>>,
+}
+
+/// A change as programs read it.
+#[derive(Serialize)]
+pub struct ToldChange<'a> {
+    key: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<Held<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after: Option<Held<'a>>,
+}
+
+/// An assertion as programs read it.
+#[derive(Serialize)]
+struct Held<'a> {
+    owner: &'a str,
+    value: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Taken<'a> {
+    key: &'a str,
+    from: &'a str,
+}
+
+#[derive(Serialize)]
+struct Sleeping<'a> {
+    key: &'a str,
+    owner: &'a str,
+    missing: Vec<&'a str>,
+}
+
+impl<'a> ToldChange<'a> {
+    /// A change as programs read it.
+    pub fn new(change: &'a Change) -> Self {
+        let held = |assertion: &'a hence_ledger::Assertion| Held {
+            owner: &assertion.owner,
+            value: shown(&assertion.value),
+        };
+        Self {
+            key: change.key.as_str(),
+            before: change.before.as_ref().map(held),
+            after: change.after.as_ref().map(held),
+        }
+    }
+}
+
+/// A value as it is shown; of a secret, its fingerprint.
+pub fn shown(value: &hence_ledger::Value) -> Option<String> {
+    match value {
+        hence_ledger::Value::Nothing => None,
+        hence_ledger::Value::Text(text) => Some(text.to_string()),
+        hence_ledger::Value::Sealed(sealed) => Some(format!("sealed({})", sealed.fingerprint)),
+    }
+}
+
+/// Says what came of a change.
+pub fn tell(console: &mut Console<'_>, format: Format, receipt: &Receipt) -> Result<Exit, Stop> {
+    let done = match receipt {
+        Receipt::Done(done) => Some(done),
+        Receipt::Nothing => None,
+    };
+    if format == Format::Json {
+        let admitted = done.map(|done| &done.admitted);
+        let told = Told {
+            version: done.map(|done| done.version),
+            changes: admitted.map_or_else(Vec::new, |admitted| {
+                admitted.changes.iter().map(ToldChange::new).collect()
+            }),
+            taken: admitted.map_or_else(Vec::new, |admitted| {
+                let lost = admitted.lost.iter();
+                lost.map(|(from, key)| Taken {
+                    key: key.as_str(),
+                    from,
+                })
+                .collect()
+            }),
+            dormant: admitted.map_or_else(Vec::new, |admitted| {
+                let dormant = admitted.dormant.iter();
+                dormant
+                    .map(|dormant| Sleeping {
+                        key: dormant.key.as_str(),
+                        owner: &dormant.owner,
+                        missing: dormant.missing.iter().map(Key::as_str).collect(),
+                    })
+                    .collect()
+            }),
+        };
+        print_json(console, &told)?;
+        return Ok(Exit::Done);
+    }
+    let Some(done) = done else {
+        console.say("nothing changed");
+        return Ok(Exit::Done);
+    };
+    let version = done.version;
+    match done.admitted.changes.is_empty() {
+        true => console.say(&format!("version {version}")),
+        false => console.say(&format!(
+            "version {version}: {}",
+            counted(&done.admitted.changes)
+        )),
+    }
+    for (owner, key) in &done.admitted.lost {
+        console.say(&format!("  taken from `{owner}`: {key}"));
+    }
+    for dormant in &done.admitted.dormant {
+        let missing: Vec<&str> = dormant.missing.iter().map(Key::as_str).collect();
+        console.say(&format!(
+            "  without effect: {} of `{}`, as {} is not asserted",
+            dormant.key,
+            dormant.owner,
+            missing.join(", ")
+        ));
+    }
+    if !done.admitted.changes.is_empty() {
+        console.say(&format!("`hence undo {version}` takes it back"));
+    }
+    Ok(Exit::Done)
+}
+
+/// How many assertions came, changed and went.
+pub fn counted(changes: &[Change]) -> String {
+    let count = |is_it: fn(&Change) -> bool| changes.iter().filter(|change| is_it(change)).count();
+    let counts = [
+        (count(|change| change.before.is_none()), "asserted"),
+        (
+            count(|change| change.before.is_some() && change.after.is_some()),
+            "changed",
+        ),
+        (count(|change| change.after.is_none()), "retracted"),
+    ];
+    let words = counts.iter().filter(|(count, _)| *count > 0);
+    let words: Vec<String> = words
+        .map(|(count, word)| format!("{count} {word}"))
+        .collect();
+    words.join(", ")
+}
+
+/// Prints an answer for programs.
+pub fn print_json(console: &mut Console<'_>, answer: &impl Serialize) -> Result<(), Stop> {
+    let text = serde_json::to_string(answer).expect("answers can be written");
+    writeln!(console.data(), "{text}")?;
+    Ok(())
+}
+
+/// Reads a file, or standard input if it is named `-`, and says what is wrong with it.
+pub fn read(console: &mut Console<'_>, name: &str) -> Result<(Sources, FileId), Exit> {
+    let mut unit = Unit::default();
+    let (result, exit) = match name {
+        "-" => {
+            let mut bytes = Vec::new();
+            let limit = unit.limits.source + 1;
+            let read = console.input().take(limit).read_to_end(&mut bytes);
+            let text = read.map_err(|error| ReadError::Refused(error.to_string()));
+            let text = text.and_then(|_| text_of(bytes));
+            let added = text.and_then(|text| unit.sources.add(STANDARD_INPUT, &text));
+            let result = added.map_err(|error| Box::new(unit.unreadable(STANDARD_INPUT, error)));
+            (result, Exit::Input)
+        }
+        name => {
+            let disk = console.disk(unit.limits.source);
+            let result = unit.load(&disk, name);
+            (result, disk.blame())
+        }
+    };
+    match result {
+        Ok(file) => Ok((unit.sources, file)),
+        Err(trouble) => {
+            console.show(&unit.sources, &[*trouble]);
+            Err(exit)
+        }
+    }
+}
+
+const STANDARD_INPUT: &str = "standard input";
+
+fn text_of(bytes: Vec<u8>) -> Result<String, ReadError> {
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let text = String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned();
+        ReadError::NotUtf8 { valid, text }
+    })
+}
+
+/// Which version is meant.
+#[derive(Args)]
+pub struct At {
+    /// Look at what was asserted at this version, or at the snapshot of this name
+    #[arg(long, value_name = "VERSION", help_heading = "Ledger")]
+    at: Option<String>,
+}
+
+impl At {
+    /// The version, if one is given.
+    pub fn version(
+        &self,
+        console: &mut Console<'_>,
+        service: &Service,
+    ) -> Result<Option<u64>, Stop> {
+        let Some(at) = &self.at else {
+            return Ok(None);
+        };
+        version(service, at)
+            .map(Some)
+            .map_err(|refused| stop(console, refused))
+    }
+}
+
+/// A version by its number or by its name.
+pub fn version(service: &Service, text: &str) -> Result<u64, Refused> {
+    let repository = service.repository();
+    let names = repository.head().map(|entry| &entry.snapshots);
+    if let Some(snapshot) = names.and_then(|names| names.get(text)) {
+        return Ok(snapshot.version);
+    }
+    match text.parse() {
+        Ok(version) => repository.state_at(version).map(|_| version),
+        Err(_) => {
+            let message = format!("no version is named `{text}`");
+            let trouble = Diagnostic::error(hence_store::NO_SUCH_NAME, message);
+            let trouble =
+                trouble.help("`hence log` shows versions, `hence list snapshots` their names");
+            Err(Refused::Because(vec![trouble]))
+        }
+    }
+}
+
+/// A moment as people read it: the day and the time, in UTC.
+pub fn moment(milliseconds: u64) -> String {
+    let seconds = milliseconds / 1000;
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    let (year, month, day) = civil(days);
+    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
+}
+
+/// The date of a day after the first of January 1970, in a calendar whose years begin in March.
+fn civil(days: u64) -> (u64, u64, u64) {
+    let days = days + 719_468;
+    let era = days / 146_097;
+    let of_era = days % 146_097;
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 {
+        shifted + 3
+    } else {
+        shifted - 9
+    };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    (year, month, day)
+}
+
+/// Whether two names are the same but for their case.
+pub fn is_same(one: &str, other: &str) -> bool {
+    fold(one) == fold(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::moment;
+
+    #[test]
+    fn moments_are_dates() {
+        assert_eq!(moment(0), "1970-01-01 00:00:00");
+        assert_eq!(moment(951_782_400_000), "2000-02-29 00:00:00");
+        assert_eq!(moment(1_769_860_799_999), "2026-01-31 11:59:59");
+    }
+}

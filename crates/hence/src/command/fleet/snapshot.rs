@@ -1,0 +1,85 @@
+//! `hence snapshot`, `forget`, `restore`: versions with names.
+
+use clap::Args;
+
+use super::{At, Changing, moment, stop};
+use crate::console::Console;
+use crate::{Exit, Stop};
+
+/// Give a name to what is asserted now, to restore it later
+#[derive(Args)]
+pub struct Snapshot {
+    /// The name; without it, one that says when
+    name: Option<String>,
+    /// What people should know about it
+    #[arg(short, long, value_name = "WORDS", default_value = "")]
+    annotation: String,
+    #[command(flatten)]
+    at: At,
+    #[command(flatten)]
+    changing: Changing,
+}
+
+impl Snapshot {
+    /// Names it.
+    pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let mut service = self.changing.ledger.open(console)?;
+        let version = self.at.version(console, &service)?;
+        let version = version.unwrap_or(service.repository().version());
+        let name = self.name.clone();
+        let name = name.filter(|name| !name.trim().is_empty());
+        let name =
+            name.unwrap_or_else(|| format!("version {version} at {}", moment(console.now())));
+        let request = self.changing.request(console, format!("snapshot {name}"));
+        let result = service.name(&request, &name, version, &self.annotation);
+        result.map_err(|refused| stop(console, refused))?;
+        console.say(&format!(
+            "version {version} is named `{name}`; `hence restore '{name}'` brings it back"
+        ));
+        Ok(Exit::Done)
+    }
+}
+
+/// Take the name of a snapshot away
+#[derive(Args)]
+pub struct Forget {
+    /// The name
+    name: String,
+    #[command(flatten)]
+    changing: Changing,
+}
+
+impl Forget {
+    /// Takes it away; the version stays.
+    pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let mut service = self.changing.ledger.open(console)?;
+        let request = self
+            .changing
+            .request(console, format!("forget {}", self.name));
+        let result = service.unname(&request, &self.name);
+        self.changing.tell(console, result)
+    }
+}
+
+/// Make what is asserted what it was at a version
+#[derive(Args)]
+pub struct Restore {
+    /// The version, or the name of a snapshot
+    version: String,
+    #[command(flatten)]
+    changing: Changing,
+}
+
+impl Restore {
+    /// Restores it, with a new entry; nothing is activated.
+    pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let mut service = self.changing.ledger.open(console)?;
+        let version = super::version(&service, &self.version);
+        let version = version.map_err(|refused| stop(console, refused))?;
+        let request = self
+            .changing
+            .request(console, format!("restore {}", self.version));
+        let result = service.restore(&request, version);
+        self.changing.tell(console, result)
+    }
+}

@@ -1,0 +1,144 @@
+//! `hence state`, `dump`, `load`: all that is asserted, in the language of commands.
+
+use std::io::Write;
+
+use clap::Args;
+use hence_ledger::{Command, parser};
+
+use super::{At, Changing, Format, Ledger, print_json, read, shown, stop};
+use crate::console::Console;
+use crate::disk::{replace, unwritable};
+use crate::{Exit, Stop};
+
+/// Print all that is asserted, as commands that assert it again
+#[derive(Args)]
+pub struct State {
+    /// Only keys under this one
+    under: Option<String>,
+    /// How to answer
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    #[command(flatten)]
+    at: At,
+    #[command(flatten)]
+    ledger: Ledger,
+}
+
+#[derive(serde::Serialize)]
+struct Held<'a> {
+    key: &'a str,
+    owner: &'a str,
+    value: Option<String>,
+    since: u64,
+}
+
+impl State {
+    /// Prints it.
+    pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let under = self.under.as_deref().map(super::key).transpose()?;
+        let service = self.ledger.open(console)?;
+        let at = self.at.version(console, &service)?;
+        let past = at.map(|version| service.repository().state_at(version));
+        let past = past.transpose().map_err(|refused| stop(console, refused))?;
+        let mut state = past.unwrap_or_else(|| service.state().clone());
+        if let Some(under) = under {
+            let gone = state.iter().filter(|(key, _)| !key.is_under(&under));
+            let gone: Vec<_> = gone.map(|(key, _)| key.clone()).collect();
+            for key in gone {
+                let retract = Command::Retract(hence_ledger::Keys::Only(key));
+                state.perform(&retract, 0, &hence_fleet::Words);
+            }
+        }
+        match self.format {
+            Format::Text => write!(console.data(), "{state}")?,
+            Format::Json => {
+                let held: Vec<Held<'_>> = state
+                    .iter()
+                    .map(|(key, assertion)| Held {
+                        key: key.as_str(),
+                        owner: &assertion.owner,
+                        value: shown(&assertion.value),
+                        since: assertion.since,
+                    })
+                    .collect();
+                print_json(console, &held)?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Write all that is asserted into a file
+#[derive(Args)]
+pub struct Dump {
+    /// The file; without it, standard output
+    file: Option<String>,
+    #[command(flatten)]
+    at: At,
+    #[command(flatten)]
+    ledger: Ledger,
+}
+
+impl Dump {
+    /// Writes it.
+    pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let service = self.ledger.open(console)?;
+        let version = self.at.version(console, &service)?;
+        let version = version.unwrap_or(service.repository().version());
+        let state = service.repository().state_at(version);
+        let text = state.map_err(|refused| stop(console, refused))?.to_string();
+        match &self.file {
+            None => write!(console.data(), "{text}")?,
+            Some(file) => {
+                let path = console.path(file);
+                let written = replace(&path, |writer| writer.write_all(text.as_bytes()));
+                written.map_err(|error| unwritable(file, &error))?;
+                console.say(&format!(
+                    "version {version} is in {file}; `hence load {file}` restores it"
+                ));
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Make what is asserted what a file says, and nothing else
+#[derive(Args)]
+pub struct Load {
+    /// A file that `hence dump` wrote; `-` for standard input
+    file: String,
+    #[command(flatten)]
+    changing: Changing,
+}
+
+impl Load {
+    /// Loads it.
+    pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let mut leave = self.changing.leave()?;
+        let (sources, file) = match read(console, &self.file) {
+            Ok(read) => read,
+            Err(exit) => return Ok(exit),
+        };
+        let owner = &self.changing.owner;
+        let commands = match parser::parse(&sources, file, owner, &hence_fleet::Words) {
+            Ok(commands) => commands,
+            Err(troubles) => {
+                console.show(&sources, &troubles);
+                return Ok(Exit::Input);
+            }
+        };
+        let mut service = self.changing.ledger.make(console)?;
+        // Whoever loads a dump means all of it, whoever asserted what is there now.
+        let kinds = hence_fleet::Kind::ALL.map(|kind| hence_ledger::Key::new([kind.word()]));
+        let retract =
+            |key: &hence_ledger::Key| Command::Retract(hence_ledger::Keys::Under(key.clone()));
+        let mut all: Vec<Command> = kinds.iter().map(retract).collect();
+        all.extend(commands.into_iter().map(|(command, _)| command));
+        leave.take.extend(kinds);
+        let request = self
+            .changing
+            .request(console, format!("load {}", self.file));
+        let result = service.commit(&request, &all, &leave);
+        self.changing.tell(console, result)
+    }
+}
