@@ -18,7 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::compile::{DEEPEST, Options};
 use crate::datum::{
     Block, BlockId, Contribution, Datum, Elements, Entry, EntryId, Extent, FileKey, Form, Frame,
-    FrameId, Home, List, ListId, Order, OrderId, Part, Parts, Ranking, Says, Scope, ScopeId,
+    FrameId, Home, List, ListId, Names, Order, OrderId, Part, Parts, Ranking, Says, Scope, ScopeId,
     Source, Stage, State,
 };
 use crate::expand::Expansion;
@@ -839,6 +839,7 @@ impl<'w> Evaluator<'w> {
             home,
             owns_order: false,
             stage: Stage::Unbuilt,
+            names: Names::Computed,
             slots: (0, 0),
             index: None,
             extent: Extent::Unknown,
