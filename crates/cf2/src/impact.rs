@@ -6,7 +6,7 @@
 
 use std::sync::mpsc::sync_channel;
 
-use hence_model::cell::{Cell, Content};
+use hence_model::cell::{Cell, Content, Item};
 use hence_model::explanation::Role;
 use hence_model::path::Segment;
 use hence_model::source::Span;
@@ -77,11 +77,7 @@ impl<'a, 'w> Walk<'a, 'w> {
     ) -> Self {
         Self {
             evaluator,
-            reach: Reach {
-                place,
-                entries: Vec::new(),
-                others: FxHashMap::default(),
-            },
+            reach: Reach::new(place),
             untouched: FxHashSet::default(),
             path: Vec::new(),
             name,
@@ -109,14 +105,14 @@ impl<'a, 'w> Walk<'a, 'w> {
         self.path.push(Step::Key(name));
         let datum = self.evaluator.value(entry, Span::at(0));
         let datum = datum.unwrap_or(Datum::UNDEFINED);
-        let is_touched = all || self.has_touched(block, entry, None);
+        let is_touched = all || self.is_entry_touched(block, entry, None);
         match datum.form {
             Form::Block(inner) if is_touched && !all => {
                 self.tell();
                 for part in self.evaluator.visible(inner) {
                     // What does not matter to the whole does not matter to a part.
                     let within = self.evaluator.entry(part).name;
-                    let all = self.has_touched(block, entry, Some(within));
+                    let all = self.is_entry_touched(block, entry, Some(within));
                     self.entry(inner, part, all);
                 }
             }
@@ -126,14 +122,14 @@ impl<'a, 'w> Walk<'a, 'w> {
     }
 
     /// Whether a resource of a block depends on the place; or a name in it, as far as it comes by that way.
-    fn has_touched(&mut self, block: BlockId, entry: EntryId, within: Option<Symbol>) -> bool {
+    fn is_entry_touched(&mut self, block: BlockId, entry: EntryId, within: Option<Symbol>) -> bool {
         let name = self.evaluator.entry(entry).name;
         self.is_touched(Node::Presence(block, name, within))
             || self.is_touched(Node::Entry(entry, within))
     }
 
     fn is_touched(&mut self, node: Node) -> bool {
-        self.reach.leads(self.evaluator, node)
+        !self.evaluator.is_only_written(node) && self.reach.leads(self.evaluator, node)
     }
 
     fn datum(&mut self, datum: Datum, all: bool) {
@@ -166,14 +162,22 @@ impl<'a, 'w> Walk<'a, 'w> {
         let items = self.evaluator.unit.literals.elements(cell).to_vec();
         for (index, item) in items.into_iter().enumerate() {
             self.path.push(Step::Index(index));
-            let span = self.evaluator.item_span(item);
-            let is_touched = all || self.reach.is_hit(span, Role::Value);
+            let is_touched = all || self.is_item_touched(item);
             self.tell_if(is_touched);
             if let Content::List(_) = item.cell.content(&self.evaluator.unit.literals) {
                 self.items(item.cell, is_touched);
             }
             self.path.pop();
         }
+    }
+
+    fn is_item_touched(&self, item: Item) -> bool {
+        // What begins behind the place needs not be read.
+        let begins = item.at <= self.reach.place.end;
+        begins
+            && self
+                .reach
+                .is_hit(self.evaluator.item_span(item), Role::Value)
     }
 
     fn tell_if(&mut self, is_touched: bool) {
@@ -194,12 +198,21 @@ impl<'a, 'w> Walk<'a, 'w> {
 }
 
 /// Which reasons lead to a place.
+///
+/// They may lead round in circles, and whoever is part of a circle leads wherever any of it does: so all of a
+/// circle is known at once (Tarjan).
 struct Reach {
     place: Span,
-    /// Of the values of resources, by number.
+    /// What is known of the values of resources, by number.
     entries: Vec<Leads>,
-    /// Of all others.
+    /// What is known of all others.
     others: FxHashMap<Key, Leads>,
+    /// What is being followed, the innermost last.
+    open: Vec<Open>,
+    /// The same, and what leads back to any of it.
+    pending: Vec<Key>,
+    /// What is left to look at, for each that is open.
+    rest: Vec<Node>,
 }
 
 /// Whether a reason leads to the place.
@@ -208,7 +221,7 @@ enum Leads {
     /// Nobody has asked.
     #[default]
     Unknown,
-    /// It is being followed, or leads to one that is: its number among those.
+    /// It is not known yet: the number among those.
     Pending(u32),
     No,
     Yes,
@@ -220,70 +233,102 @@ struct Open {
     number: u32,
     /// The lowest number that it leads to.
     lowest: u32,
-    /// Where the nodes begin that are left to look at.
+    /// Where its own begin of what is left to look at.
     rest: usize,
 }
 
 impl Reach {
-    /// Whether a node leads to the place. Reasons may lead round in circles, and who is part of one leads wherever
-    /// any of them does: so they are known together (Tarjan).
+    fn new(place: Span) -> Self {
+        Self {
+            place,
+            entries: Vec::new(),
+            others: FxHashMap::default(),
+            open: Vec::new(),
+            pending: Vec::new(),
+            rest: Vec::new(),
+        }
+    }
+
+    /// Whether a node leads to the place.
     fn leads(&mut self, evaluator: &mut Evaluator<'_>, node: Node) -> bool {
-        let mut pending: Vec<Key> = Vec::new();
-        let mut open: Vec<Open> = Vec::new();
-        let mut rest = vec![node];
-        let leads = 'found: loop {
-            let start = open.last().map_or(0, |open| open.rest);
-            if rest.len() == start {
-                let Some(done) = open.pop() else {
-                    break false;
-                };
-                if done.lowest == done.number {
-                    for key in pending.drain(done.number as usize..) {
-                        *self.of(key) = Leads::No;
-                    }
-                } else if let Some(around) = open.last_mut() {
-                    around.lowest = around.lowest.min(done.lowest);
-                }
-                continue;
-            }
-            let node = rest.pop().expect("some are left");
-            if evaluator.is_only_written(node) {
-                continue;
-            }
-            let key = node.key();
-            match *self.of(key) {
-                Leads::Yes => break true,
-                Leads::No => {}
-                Leads::Pending(number) => {
-                    let around = open.last_mut().expect("it is being followed");
-                    around.lowest = around.lowest.min(number);
-                }
-                Leads::Unknown => {
-                    let number = pending.len() as u32;
-                    *self.of(key) = Leads::Pending(number);
-                    pending.push(key);
-                    open.push(Open {
-                        number,
-                        lowest: number,
-                        rest: rest.len(),
-                    });
-                    for reason in evaluator.reasons_of(node) {
-                        match reason.cause {
-                            Cause::Written(span, role) if self.is_hit(span, role) => {
-                                break 'found true;
-                            }
-                            Cause::Written(..) => {}
-                            Cause::Node(node) => rest.push(node),
-                        }
-                    }
-                }
-            }
-        };
-        // Whoever is pending leads to the one that was just looked at.
-        for key in pending {
+        self.rest.push(node);
+        let leads = self.search(evaluator);
+        // Whatever is pending leads to the last that was looked at.
+        while let Some(key) = self.pending.pop() {
             *self.of(key) = Leads::Yes;
         }
+        self.open.clear();
+        self.rest.clear();
         leads
+    }
+
+    /// Looks at what is left, until something leads to the place.
+    fn search(&mut self, evaluator: &mut Evaluator<'_>) -> bool {
+        loop {
+            let start = self.open.last().map_or(0, |open| open.rest);
+            if self.rest.len() == start {
+                match self.open.pop() {
+                    None => return false,
+                    Some(done) => self.close(&done),
+                }
+                continue;
+            }
+            let node = self.rest.pop().expect("some are left");
+            let leads = *self.of(node.key());
+            match leads {
+                Leads::Yes => return true,
+                Leads::No => {}
+                Leads::Pending(number) => self.leads_back(number),
+                Leads::Unknown if self.follow(evaluator, node) => return true,
+                Leads::Unknown => {}
+            }
+        }
+    }
+
+    /// Looks at the reasons of a node, and tells whether any is the place itself.
+    fn follow(&mut self, evaluator: &mut Evaluator<'_>, node: Node) -> bool {
+        let key = node.key();
+        if let Some(span) = evaluator.only_literal(node) {
+            let is_hit = self.is_hit(span, Role::Value);
+            *self.of(key) = match is_hit {
+                true => Leads::Yes,
+                false => Leads::No,
+            };
+            return is_hit;
+        }
+        let number = self.pending.len() as u32;
+        *self.of(key) = Leads::Pending(number);
+        self.pending.push(key);
+        self.open.push(Open {
+            number,
+            lowest: number,
+            rest: self.rest.len(),
+        });
+        for reason in evaluator.reasons_of(node) {
+            match reason.cause {
+                Cause::Written(span, role) if self.is_hit(span, role) => return true,
+                Cause::Written(..) => {}
+                Cause::Node(inner) => self.rest.push(inner),
+            }
+        }
+        false
+    }
+
+    /// Nothing that a reason leads to is the place, as far as that is known.
+    fn close(&mut self, done: &Open) {
+        if done.lowest < done.number {
+            return self.leads_back(done.lowest);
+        }
+        while self.pending.len() > done.number as usize {
+            let key = self.pending.pop().expect("it is among them");
+            *self.of(key) = Leads::No;
+        }
+    }
+
+    /// The innermost that is open leads to one that is pending.
+    fn leads_back(&mut self, number: u32) {
+        let open = self.open.last_mut().expect("it is being followed");
+        open.lowest = open.lowest.min(number);
     }
 
     /// What is known of a node.

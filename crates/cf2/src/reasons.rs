@@ -152,8 +152,10 @@ impl Evaluator<'_> {
     }
 
     pub(crate) fn because_node(&mut self, node: Node) {
-        if self.reasons.is_some() && !self.is_only_written(node) {
-            let reasons = self.reasons.as_mut().expect("it is there");
+        if self.is_only_written(node) {
+            return;
+        }
+        if let Some(reasons) = &mut self.reasons {
             reasons.add(Cause::Node(node));
         }
     }
@@ -168,12 +170,7 @@ impl Evaluator<'_> {
     #[inline]
     pub(crate) fn because_literal(&mut self, expression: Expression) {
         if self.reasons.is_some() {
-            let span = match expression.kind {
-                // The elements of a list are literals of their own.
-                Kind::Literal(cell) if !cell.is_scalar() => opening(expression.span),
-                _ => expression.span,
-            };
-            self.because_written(span, Role::Value);
+            self.because_written(literal_span(expression), Role::Value);
         }
     }
 
@@ -216,6 +213,14 @@ impl Evaluator<'_> {
             first.span.start = sign.start;
         }
         first.span
+    }
+}
+
+/// The stretch of a literal: the bracket of a list, as its elements are literals of their own.
+fn literal_span(expression: Expression) -> Span {
+    match expression.kind {
+        Kind::Literal(cell) if !cell.is_scalar() => opening(expression.span),
+        _ => expression.span,
     }
 }
 
@@ -280,10 +285,28 @@ impl Evaluator<'_> {
         }
     }
 
+    /// The literal that is the only reason of a node.
+    pub(crate) fn only_literal(&self, node: Node) -> Option<Span> {
+        match node {
+            Node::Entry(entry, _) => {
+                let (expression, _) = self.literal_of(entry)?;
+                Some(literal_span(expression))
+            }
+            _ => None,
+        }
+    }
+
     /// What a node is directly computed from.
     pub(crate) fn reasons_of(&mut self, node: Node) -> Vec<Reason> {
         if self.is_only_written(node) {
             return Vec::new();
+        }
+        if let Some(span) = self.only_literal(node) {
+            let cause = Cause::Written(span, Role::Value);
+            return vec![Reason {
+                cause,
+                control: false,
+            }];
         }
         let was_quiet = std::mem::replace(&mut self.quiet, true);
         let sought = match node {
@@ -490,6 +513,12 @@ impl Evaluator<'_> {
             block,
             winners,
         }))
+    }
+
+    /// Whether only a name in a block is asked for.
+    pub(crate) fn is_name_sought(&self) -> bool {
+        let reasons = self.reasons.as_ref();
+        reasons.is_some_and(|reasons| reasons.sought.is_some())
     }
 
     fn being_sought(&self) -> Option<Arc<Sought>> {
