@@ -169,7 +169,11 @@ pub fn bounds(measured: &Measurements, largest_fleet_output: Option<usize>) -> V
         "",
     );
 
-    for (case, asked) in [(LARGEST_FLEET, Hence), (catalogs::LARGE, HencePuppet)] {
+    for (case, asked) in [
+        (LARGEST_FLEET, Hence),
+        (LARGEST_FLEET, HenceCf2),
+        (catalogs::LARGE, HencePuppet),
+    ] {
         let compile = whole(Purpose::Compile(case, asked));
         let added = |purpose| Some(whole(purpose)? - compile?);
         promise(

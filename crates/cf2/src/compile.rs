@@ -241,6 +241,9 @@ impl Evaluator<'_> {
 impl Evaluator<'_> {
     /// The entries of a block that is built that are part of the output.
     pub(crate) fn visible(&self, block: BlockId) -> Vec<EntryId> {
+        if self.block(block).shows_all {
+            return self.slots_of(block).to_vec();
+        }
         let slots = self.slots_of(block).iter().copied();
         slots.filter(|&entry| self.is_visible(entry)).collect()
     }

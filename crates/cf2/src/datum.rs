@@ -162,6 +162,8 @@ pub struct Block {
     pub owns_order: bool,
     /// How far its names are known.
     pub stage: Stage,
+    /// What says which they are.
+    pub names: Names,
     /// Its entries, in order: a stretch of the evaluator's slots.
     pub slots: (u32, u32),
     /// By name, for a large block that somebody looked into.
@@ -245,6 +247,15 @@ pub enum Stage {
     Built,
     /// They cannot be known, and that was reported.
     Broken,
+}
+
+/// What says which names a block has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Names {
+    /// The text, here and in all blocks that it is made of.
+    Written,
+    /// Values too, or it is not known yet: inline statements, an import of a file by a computed name.
+    Computed,
 }
 
 /// About how large something is when printed.

@@ -18,7 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::compile::{DEEPEST, Options};
 use crate::datum::{
     Block, BlockId, Contribution, Datum, Elements, Entry, EntryId, Extent, FileKey, Form, Frame,
-    FrameId, Home, List, ListId, Order, OrderId, Part, Parts, Ranking, Says, Scope, ScopeId,
+    FrameId, Home, List, ListId, Names, Order, OrderId, Part, Parts, Ranking, Says, Scope, ScopeId,
     Source, Stage, State,
 };
 use crate::expand::Expansion;
@@ -27,7 +27,7 @@ use crate::imports::Imports;
 use crate::lexer::Operator;
 use crate::operators;
 use crate::reasons::{Inlines, Node, Outline, Reasons};
-use crate::syntax::{BodyId, Definition, ExpressionId, Kind, MacroId, Mutation, Tree};
+use crate::syntax::{BodyId, Definition, Expression, ExpressionId, Kind, MacroId, Mutation, Tree};
 use crate::world::World;
 
 /// A value needs itself.
@@ -326,7 +326,7 @@ impl<'w> Evaluator<'w> {
             State::Done(datum) => Some(datum),
             State::Fresh if !self.options.trace => {
                 work::step();
-                let datum = self.literal_of(entry)?;
+                let (_, datum) = self.literal_of(entry)?;
                 self.entries[entry.0 as usize].state = State::Done(datum);
                 Some(datum)
             }
@@ -335,8 +335,9 @@ impl<'w> Evaluator<'w> {
     }
 
     /// The literal that an entry is: the only thing that is said about it, or assigned to it by the later of
-    /// two parts.
-    fn literal_of(&self, entry: EntryId) -> Option<Datum> {
+    /// two parts. Nothing else is a reason for its value.
+    #[inline]
+    pub(crate) fn literal_of(&self, entry: EntryId) -> Option<(Expression, Datum)> {
         let (decisive, is_only) = match self.entry(entry).says {
             Says::One(only) => (only, true),
             Says::Many(first, last) => {
@@ -350,14 +351,15 @@ impl<'w> Evaluator<'w> {
             return None;
         };
         let definition = self.tree.definition(statement);
-        let datum = literal(self.tree.expression(definition.value).kind)?;
+        let expression = self.tree.expression(definition.value);
+        let datum = literal(expression.kind)?;
         let counts = match definition.operator {
             Mutation::Assign => is_only || !datum.is_undefined(),
             Mutation::Merge => is_only,
             // The function must exist, even where it has nothing to do.
             Mutation::Function(_) => false,
         };
-        counts.then_some(datum)
+        counts.then_some((expression, datum))
     }
 
     fn compute(&mut self, entry: EntryId, asked: Span) -> Evaluated {
@@ -839,6 +841,7 @@ impl<'w> Evaluator<'w> {
             home,
             owns_order: false,
             stage: Stage::Unbuilt,
+            names: Names::Computed,
             slots: (0, 0),
             index: None,
             extent: Extent::Unknown,

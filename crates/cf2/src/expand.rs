@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::compile::Lint;
 use crate::datum::{
-    BlockId, Contribution, Entry, EntryId, FileKey, Form, Home, Part, Parts, Ranking, Says,
+    BlockId, Contribution, Entry, EntryId, FileKey, Form, Home, Names, Part, Parts, Ranking, Says,
     ScopeId, Source, Stage, State,
 };
 use crate::evaluate::{CYCLE, Evaluated, Evaluator, Stop, TYPE};
@@ -147,12 +147,20 @@ impl Evaluator<'_> {
             self.resume(&suspended);
             return expanded;
         }
+        let mut names = match self.sealed.contains_key(&block) {
+            true => Names::Computed,
+            false => Names::Written,
+        };
         // Building one block forgets which names another has: those that are parts come first.
         for part in parts.as_slice() {
             if let Part::Block(inner, _) = *part {
                 self.build(inner, asked)?;
+                if self.block(inner).names == Names::Computed {
+                    names = Names::Computed;
+                }
             }
         }
+        self.blocks[block.0 as usize].names = names;
         let count = self.unit.symbols.count();
         self.stamps.resize(count, (0, 0));
         self.built += 1;

@@ -1,7 +1,6 @@
 //! Why a value is what it is: the way from what is written to its place, and what it beat.
 
 use std::borrow::Cow;
-use std::sync::mpsc::sync_channel;
 
 use hence_model::cell::{Content, Item};
 use hence_model::explanation::{
@@ -12,7 +11,7 @@ use hence_model::source::{FileId, Span};
 use hence_model::symbol::Symbol;
 use hence_model::value::{Builder, Value};
 
-use crate::compile::{Compiled, on_stack, on_stack_while};
+use crate::compile::{Compiled, on_stack};
 use crate::datum::{
     BlockId, Datum, Elements, EntryId, FileKey, Form, Home, ListId, Part, ScopeId, Source, State,
 };
@@ -49,34 +48,6 @@ impl Compiled<'_> {
         let explained = on_stack(limits, || explainer.explain(root, path));
         self.evaluator.quiet = was_quiet;
         explained
-    }
-
-    /// Names every value that depends on what is written in a stretch of source.
-    pub fn impact(&mut self, place: Span, name: &mut dyn FnMut(&[Segment])) {
-        let Some(root) = self.root else { return };
-        let limits = self.unit().limits;
-        let (sender, receiver) = sync_channel::<Vec<Vec<Segment>>>(16);
-        let find = || {
-            let mut found = Vec::new();
-            // Whoever asked is there until the last of them was sent.
-            let send = |found: &mut Vec<Vec<Segment>>| {
-                sender.send(std::mem::take(found)).expect("somebody asked");
-            };
-            self.evaluator.impact(root, place, &mut |path| {
-                found.push(path.to_vec());
-                if found.len() == 256 {
-                    send(&mut found);
-                }
-            });
-            send(&mut found);
-            drop(sender);
-        };
-        let tell = || {
-            for path in receiver.into_iter().flatten() {
-                name(&path);
-            }
-        };
-        on_stack_while(limits, find, tell);
     }
 
     /// The scalars that are written in a stretch, in order; the names of imported files are none.

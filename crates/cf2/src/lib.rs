@@ -19,6 +19,7 @@ mod explain;
 mod facts;
 pub mod functions;
 pub mod generate;
+mod impact;
 mod importable;
 pub mod imports;
 pub mod lexer;

@@ -218,14 +218,18 @@ impl Evaluator<'_> {
         order: OrderId,
     ) -> (Vec<Candidate>, Vec<Candidate>) {
         let rank = candidates.iter().map(|one| one.rank).max().unwrap_or(0);
+        let is_ranked = |one: &Candidate| one.rank == rank;
+        if candidates.iter().filter(|one| is_ranked(one)).count() == 1 {
+            return candidates.into_iter().partition(is_ranked);
+        }
         let files: FxHashSet<FileKey> = candidates
             .iter()
-            .filter(|one| one.rank == rank)
+            .filter(|one| is_ranked(one))
             .map(|one| one.file)
             .collect();
         let is_highest = |one: &Candidate| {
             work::step();
-            one.rank == rank
+            is_ranked(one)
                 && !self.above(order, one.file, |file| {
                     file != one.file && files.contains(&file)
                 })
@@ -233,13 +237,16 @@ impl Evaluator<'_> {
         let (highest, rest): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_highest);
         match highest.is_empty() {
             // Each is imported by another, here or in a block around: none comes first.
-            true => rest.into_iter().partition(|one| one.rank == rank),
+            true => rest.into_iter().partition(is_ranked),
             false => (highest, rest),
         }
     }
 
     /// Candidates in layers: the highest, those that are highest without them, and so on.
     fn layers(&self, candidates: Vec<Candidate>, order: OrderId) -> Vec<Vec<Candidate>> {
+        if candidates.len() <= 1 {
+            return candidates.into_iter().map(|only| vec![only]).collect();
+        }
         let mut by_rank: BTreeMap<u32, Vec<Candidate>> = BTreeMap::new();
         for candidate in candidates {
             by_rank.entry(candidate.rank).or_default().push(candidate);
@@ -702,9 +709,16 @@ impl Evaluator<'_> {
         if self.reasons.is_none() {
             return 0;
         }
+        let is_sought = self.is_name_sought();
         let mut known = self.known_block(home);
-        for number in (0..links.count()).rev() {
+        // Before the first link there is nothing to leave out.
+        for number in (1..links.count()).rev() {
             let (operator, id) = self.tree.chain(links)[number];
+            match operator {
+                Mutation::Assign => {}
+                Mutation::Merge if is_sought => {}
+                Mutation::Merge | Mutation::Function(_) => continue,
+            }
             let value = self.unnoted(|evaluator| evaluator.evaluate(id, scope, home));
             if value.is_ok_and(|datum| datum.is_undefined()) {
                 continue;

@@ -9,16 +9,15 @@
 
 use std::sync::Arc;
 
-use hence_model::cell::{Cell, Content, Item};
+use hence_model::cell::Item;
 use hence_model::explanation::{Dependence, Role};
-use hence_model::path::Segment;
 use hence_model::source::Span;
 use hence_model::symbol::Symbol;
 use hence_model::work;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::datum::{
-    BlockId, Contribution, Datum, Elements, EntryId, FileKey, Form, Home, ListId, Part, Ranking,
+    BlockId, Contribution, Elements, EntryId, FileKey, Form, Home, ListId, Names, Part, Ranking,
     ScopeId, Source, State,
 };
 use crate::evaluate::{Evaluated, Evaluator};
@@ -45,7 +44,7 @@ pub(crate) enum Node {
 
 /// A node, to remember that it was visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Key {
+pub(crate) enum Key {
     Entry(EntryId, Option<Symbol>),
     Element(ListId, usize),
     Argument(u32, usize, Option<Symbol>),
@@ -153,6 +152,9 @@ impl Evaluator<'_> {
     }
 
     pub(crate) fn because_node(&mut self, node: Node) {
+        if self.is_only_written(node) {
+            return;
+        }
         if let Some(reasons) = &mut self.reasons {
             reasons.add(Cause::Node(node));
         }
@@ -168,12 +170,7 @@ impl Evaluator<'_> {
     #[inline]
     pub(crate) fn because_literal(&mut self, expression: Expression) {
         if self.reasons.is_some() {
-            let span = match expression.kind {
-                // The elements of a list are literals of their own.
-                Kind::Literal(cell) if !cell.is_scalar() => opening(expression.span),
-                _ => expression.span,
-            };
-            self.because_written(span, Role::Value);
+            self.because_written(literal_span(expression), Role::Value);
         }
     }
 
@@ -216,6 +213,14 @@ impl Evaluator<'_> {
             first.span.start = sign.start;
         }
         first.span
+    }
+}
+
+/// The stretch of a literal: the bracket of a list, as its elements are literals of their own.
+fn literal_span(expression: Expression) -> Span {
+    match expression.kind {
+        Kind::Literal(cell) if !cell.is_scalar() => opening(expression.span),
+        _ => expression.span,
     }
 }
 
@@ -270,8 +275,39 @@ impl Asked<'_> {
 
 /// Reading the reasons.
 impl Evaluator<'_> {
+    /// Whether a node has no reasons: nothing but the text says which names a block has.
+    pub(crate) fn is_only_written(&self, node: Node) -> bool {
+        match node {
+            Node::Presence(block, ..) | Node::Names(block) => {
+                self.block(block).names == Names::Written
+            }
+            _ => false,
+        }
+    }
+
+    /// The literal that is the only reason of a node.
+    pub(crate) fn only_literal(&self, node: Node) -> Option<Span> {
+        match node {
+            Node::Entry(entry, _) => {
+                let (expression, _) = self.literal_of(entry)?;
+                Some(literal_span(expression))
+            }
+            _ => None,
+        }
+    }
+
     /// What a node is directly computed from.
     pub(crate) fn reasons_of(&mut self, node: Node) -> Vec<Reason> {
+        if self.is_only_written(node) {
+            return Vec::new();
+        }
+        if let Some(span) = self.only_literal(node) {
+            let cause = Cause::Written(span, Role::Value);
+            return vec![Reason {
+                cause,
+                control: false,
+            }];
+        }
         let was_quiet = std::mem::replace(&mut self.quiet, true);
         let sought = match node {
             Node::Entry(entry, Some(name)) => self.sought(entry, name),
@@ -477,6 +513,12 @@ impl Evaluator<'_> {
             block,
             winners,
         }))
+    }
+
+    /// Whether only a name in a block is asked for.
+    pub(crate) fn is_name_sought(&self) -> bool {
+        let reasons = self.reasons.as_ref();
+        reasons.is_some_and(|reasons| reasons.sought.is_some())
     }
 
     fn being_sought(&self) -> Option<Arc<Sought>> {
@@ -1250,7 +1292,7 @@ impl Search {
 }
 
 impl Node {
-    fn key(self) -> Key {
+    pub(crate) fn key(self) -> Key {
         match self {
             Node::Entry(entry, within) => Key::Entry(entry, within),
             Node::Element(list, index) => Key::Element(list, index),
@@ -1295,186 +1337,5 @@ impl Evaluator<'_> {
             }
         }
         depends
-    }
-
-    /// Names every path of the output that depends on what is written in a stretch.
-    pub(crate) fn impact(&mut self, root: BlockId, place: Span, name: &mut dyn FnMut(&[Segment])) {
-        let mut touched = Touched {
-            place,
-            known: FxHashMap::default(),
-        };
-        let mut path = Vec::new();
-        for entry in self.visible(root) {
-            self.impact_entry(root, entry, false, &mut touched, &mut path, name);
-        }
-    }
-
-    fn impact_entry(
-        &mut self,
-        block: BlockId,
-        entry: EntryId,
-        all: bool,
-        touched: &mut Touched,
-        path: &mut Vec<Segment>,
-        name: &mut dyn FnMut(&[Segment]),
-    ) {
-        let key = self.entry(entry).name;
-        path.push(Segment::Key(self.name(key).to_owned()));
-        let is_touched = |evaluator: &mut Self, within, touched: &mut Touched| {
-            all || evaluator.is_touched(Node::Presence(block, key, within), touched)
-                || evaluator.is_touched(Node::Entry(entry, within), touched)
-        };
-        let datum = self.value(entry, Span::at(0)).unwrap_or(Datum::UNDEFINED);
-        let is_whole_touched = is_touched(self, None, touched);
-        match datum.form {
-            Form::Block(inner) => {
-                if is_whole_touched || self.is_touched(Node::Names(inner), touched) {
-                    name(path);
-                }
-                for entry in self.visible(inner) {
-                    // What does not matter to the whole does not matter to a part.
-                    let within = Some(self.entry(entry).name);
-                    let all = is_whole_touched && is_touched(self, within, touched);
-                    self.impact_entry(inner, entry, all, touched, path, name);
-                }
-            }
-            _ => self.impact_datum(datum, is_whole_touched, touched, path, name),
-        }
-        path.pop();
-    }
-
-    fn impact_datum(
-        &mut self,
-        datum: Datum,
-        all: bool,
-        touched: &mut Touched,
-        path: &mut Vec<Segment>,
-        name: &mut dyn FnMut(&[Segment]),
-    ) {
-        match datum.form {
-            Form::Undefined | Form::Scalar(_) => {
-                if all {
-                    name(path);
-                }
-            }
-            Form::Block(block) => {
-                if all || self.is_touched(Node::Names(block), touched) {
-                    name(path);
-                }
-                for entry in self.visible(block) {
-                    self.impact_entry(block, entry, all, touched, path, name);
-                }
-            }
-            Form::List(list) => {
-                if all {
-                    name(path);
-                }
-                let count = self.lists[list.0 as usize].states.len();
-                for index in 0..count {
-                    path.push(Segment::Index(index));
-                    let is_touched = all || self.is_touched(Node::Element(list, index), touched);
-                    let datum = self.element(list, index, Span::at(0));
-                    let datum = datum.unwrap_or(Datum::UNDEFINED);
-                    self.impact_datum(datum, is_touched, touched, path, name);
-                    path.pop();
-                }
-            }
-            Form::Literals(cell) => {
-                if all {
-                    name(path);
-                }
-                self.impact_items(cell, all, touched, path, name);
-            }
-        }
-    }
-
-    fn impact_items(
-        &mut self,
-        cell: Cell,
-        all: bool,
-        touched: &mut Touched,
-        path: &mut Vec<Segment>,
-        name: &mut dyn FnMut(&[Segment]),
-    ) {
-        for (index, item) in self
-            .unit
-            .literals
-            .elements(cell)
-            .to_vec()
-            .into_iter()
-            .enumerate()
-        {
-            path.push(Segment::Index(index));
-            let is_touched = all || touched.is_hit(self.item_span(item), Role::Value);
-            if is_touched {
-                name(path);
-            }
-            if let Content::List(_) = item.cell.content(&self.unit.literals) {
-                self.impact_items(item.cell, is_touched, touched, path, name);
-            }
-            path.pop();
-        }
-    }
-
-    /// Whether a node depends on what is written in the place asked about. Each is looked at once.
-    fn is_touched(&mut self, node: Node, touched: &mut Touched) -> bool {
-        // Nodes whose reasons are being read, innermost last, and what is left to read of each.
-        let mut open: Vec<(Key, Vec<Node>)> = Vec::new();
-        let mut result = false;
-        let mut next = Some(node);
-        loop {
-            if let Some(node) = next.take() {
-                let key = node.key();
-                match touched.known.get(&key) {
-                    Some(&known) => result = known,
-                    None => {
-                        let mut inner = Vec::new();
-                        let mut is_hit = false;
-                        for reason in self.reasons_of(node) {
-                            match reason.cause {
-                                Cause::Written(span, role) => is_hit |= touched.is_hit(span, role),
-                                Cause::Node(node) => inner.push(node),
-                            }
-                        }
-                        touched.known.insert(key, is_hit);
-                        result = is_hit;
-                        if !is_hit && !inner.is_empty() {
-                            open.push((key, inner));
-                        }
-                    }
-                }
-            }
-            match open.last_mut() {
-                None => return result,
-                Some((key, _)) if result => {
-                    touched.known.insert(*key, true);
-                    open.pop();
-                }
-                Some((_, rest)) => match rest.pop() {
-                    Some(node) => next = Some(node),
-                    None => {
-                        open.pop();
-                    }
-                },
-            }
-        }
-    }
-}
-
-/// What depends on a place.
-struct Touched {
-    place: Span,
-    known: FxHashMap<Key, bool>,
-}
-
-impl Touched {
-    fn is_hit(&self, span: Span, role: Role) -> bool {
-        let is_inside = self.place.start <= span.start && span.end <= self.place.end;
-        let is_around = span.start <= self.place.start && self.place.end <= span.end;
-        match role {
-            // What is written inside of an operation or an import has places of its own.
-            Role::Operation | Role::Import => is_inside,
-            _ => is_inside || is_around,
-        }
     }
 }

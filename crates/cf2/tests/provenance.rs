@@ -67,6 +67,22 @@ fn what_changes_was_announced() {
     assert!(all.precision() >= 0.9, "{all:?}");
 }
 
+/// Whether `p` is seen depends on `q`, and whether `q` is on `p`: both depend on what either does.
+#[test]
+fn reasons_may_lead_round_in_circles() {
+    let text = "
+        p => true
+        q => true
+        r => true
+        if ($p) then { x => 1 } else { private q => true }
+        if ($r == $q) then { y => 1 } else { private p => true }
+    ";
+    let texts = Texts(vec![("circle.cf2".into(), text.into())]);
+    let mut tally = Tally::default();
+    check(&texts, &mut tally);
+    assert_eq!(tally.programs, 1);
+}
+
 fn made(seed: u64) -> Texts {
     program(seed, 1 + Random::new(seed).below(10)).texts()
 }
