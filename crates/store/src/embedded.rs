@@ -14,11 +14,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use hence_ledger::Hash;
+use redb::backends::FileBackend;
 use redb::{
     Database, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata,
-    TableDefinition, WriteTransaction,
+    StorageBackend, TableDefinition, WriteTransaction,
 };
 
+use crate::distrust::opened;
 use crate::error::{FAILED, FORMAT, LOCKED};
 use crate::{Appended, Error, Store};
 
@@ -56,12 +58,18 @@ impl Redb {
         if !exists.map_err(|error| failed("reading", &file, error))? {
             make(directory)?;
         }
-        let database = Database::builder().set_cache_size(CACHE).open(&file);
-        let database = database.map_err(|error| trouble(&file, error.into()))?;
-        Self::on(database, file, Some(lock))
+        let handle = File::options().read(true).write(true).open(&file);
+        let handle = handle.map_err(|error| failed("opening", &file, error))?;
+        let storage = FileBackend::new(handle).map_err(|error| trouble(&file, error.into()))?;
+        Self::on(storage, file, Some(lock))
     }
 
-    pub(crate) fn on(database: Database, file: PathBuf, lock: Option<File>) -> Result<Self, Error> {
+    pub(crate) fn on(
+        storage: impl StorageBackend,
+        file: PathBuf,
+        lock: Option<File>,
+    ) -> Result<Self, Error> {
+        let database = opened(storage, CACHE).map_err(|error| trouble(&file, error))?;
         let store = Self {
             database,
             file,
@@ -425,7 +433,7 @@ fn create(file: &Path) -> Result<Database, redb::Error> {
     Ok(database)
 }
 
-fn lay_out(database: &Database) -> Result<(), redb::Error> {
+pub(crate) fn lay_out(database: &Database) -> Result<(), redb::Error> {
     let write = begin(database)?;
     write.open_table(META)?.insert("format", FORMAT_NUMBER)?;
     write.open_table(ENTRIES)?;
@@ -461,7 +469,7 @@ fn failed(doing: &str, path: &Path, error: io::Error) -> Error {
 }
 
 /// What the database's trouble means to whoever runs it.
-fn trouble(file: &Path, error: redb::Error) -> Error {
+pub(crate) fn trouble(file: &Path, error: redb::Error) -> Error {
     let file_name = file.display();
     match error {
         redb::Error::DatabaseAlreadyOpen => locked(&parent(file)),

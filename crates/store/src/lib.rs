@@ -9,10 +9,13 @@
 //! A [`Store`] keeps bytes and knows no more of them than that. A [`Repository`] is a ledger on a store: it knows what the
 //! newest entry says is asserted, adds entries, and reads the past. It reads no clock.
 
+mod distrust;
 mod embedded;
 mod error;
 mod memory;
 mod repository;
+#[cfg(test)]
+mod tests;
 mod undo;
 
 use hence_ledger::Hash;
