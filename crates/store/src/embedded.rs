@@ -12,6 +12,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hence_ledger::Hash;
 use redb::backends::FileBackend;
@@ -38,13 +39,15 @@ const ENTRIES: TableDefinition<u64, &[u8]> = TableDefinition::new("entries");
 const OBJECTS: TableDefinition<&[u8; 32], &[u8]> = TableDefinition::new("objects");
 const REPORTS: TableDefinition<&str, &[u8]> = TableDefinition::new("reports");
 
-/// A store in a directory.
+/// A store in a directory. Its clones are the same store; it is closed with the last.
+#[derive(Clone, Debug)]
+pub struct Redb(Arc<Opened>);
+
 #[derive(Debug)]
-pub struct Redb {
+struct Opened {
     database: Database,
-    /// The file, for messages.
     file: PathBuf,
-    /// Held as long as the store is open.
+    /// Held until the database is closed, so it stands below it.
     _lock: Option<File>,
 }
 
@@ -70,11 +73,11 @@ impl Redb {
         lock: Option<File>,
     ) -> Result<Self, Error> {
         let database = opened(storage, CACHE).map_err(|error| trouble(&file, error))?;
-        let store = Self {
+        let store = Self(Arc::new(Opened {
             database,
             file,
             _lock: lock,
-        };
+        }));
         store.reading(look_over)?;
         Ok(store)
     }
@@ -112,7 +115,7 @@ impl Redb {
         }
         fs::create_dir_all(&unfinished).map_err(|error| failed("creating", &unfinished, error))?;
         let file = unfinished.join(FILE);
-        let copied = copy(&self.database, &file);
+        let copied = copy(&self.0.database, &file);
         copied.map_err(|error| match error {
             error @ redb::Error::Corrupted(_) => self.trouble(error),
             error => trouble(&file, error),
@@ -126,18 +129,22 @@ impl Redb {
         &self,
         read: impl FnOnce(&ReadTransaction) -> Result<T, redb::Error>,
     ) -> Result<T, Error> {
-        let transaction = self.database.begin_read().map_err(redb::Error::from);
+        let transaction = self.0.database.begin_read().map_err(redb::Error::from);
         transaction
             .and_then(|transaction| read(&transaction))
             .map_err(|error| self.trouble(error))
     }
 
     fn trouble(&self, error: redb::Error) -> Error {
-        trouble(&self.file, error)
+        trouble(&self.0.file, error)
     }
 }
 
 impl Store for Redb {
+    fn place(&self) -> String {
+        format!("`{}`", self.0.file.display())
+    }
+
     fn head(&self) -> Result<u64, Error> {
         self.reading(|read| noted_head(&read.open_table(META)?))
     }
@@ -176,12 +183,12 @@ impl Store for Redb {
         entry: &[u8],
         objects: &[(Hash, Vec<u8>)],
     ) -> Result<Appended, Error> {
-        append(&self.database, version, entry, objects).map_err(|error| self.trouble(error))
+        append(&self.0.database, version, entry, objects).map_err(|error| self.trouble(error))
     }
 
     fn report(&self, node: &str, report: &[u8]) -> Result<(), Error> {
         let write = || {
-            let write = begin(&self.database)?;
+            let write = begin(&self.0.database)?;
             let row = with_sum(node.as_bytes(), report);
             write.open_table(REPORTS)?.insert(node, row.as_slice())?;
             Ok(write.commit()?)

@@ -31,6 +31,9 @@ pub use undo::{NOTHING_TO_UNDO, UNDO_MOVED, UNDONE};
 
 /// Where a ledger lives: immutable objects, and a row of entries that only ever gets longer.
 pub trait Store: Send + Sync {
+    /// Where it is, as messages name it.
+    fn place(&self) -> String;
+
     /// The number of the newest entry; 0 if there is none.
     fn head(&self) -> Result<u64, Error>;
 

@@ -166,7 +166,7 @@ impl Repository {
     /// The object with this hash, such as what an entry says it came from.
     pub fn object(&self, hash: Hash) -> Result<Option<Vec<u8>>, Error> {
         match self.store.object(hash)? {
-            Some(bytes) if Hash::of(&bytes) != hash => Err(object_damaged(hash)),
+            Some(bytes) if Hash::of(&bytes) != hash => Err(self.object_damaged(hash)),
             object => Ok(object),
         }
     }
@@ -191,7 +191,8 @@ impl Repository {
             }
         }
         for hash in self.store.hashes()? {
-            self.object(hash)?.ok_or_else(|| object_damaged(hash))?;
+            self.object(hash)?
+                .ok_or_else(|| self.object_damaged(hash))?;
         }
         Ok(())
     }
@@ -200,8 +201,9 @@ impl Repository {
     pub fn follow(&mut self) -> Result<(), Error> {
         let newest = self.store.head()?;
         if newest < self.version() {
+            let place = self.store.place();
             let message = format!(
-                "the store has {newest} entries, and had {} before",
+                "{place} has {newest} entries, and had {} before",
                 self.version()
             );
             return Err(Error::damaged(message));
@@ -209,7 +211,7 @@ impl Repository {
         for version in self.version() + 1..=newest {
             let next = self.stored(version)?;
             if next.entry.previous != self.head.as_ref().map(|head| head.hash) {
-                return Err(entry_damaged(version));
+                return Err(self.entry_damaged(version));
             }
             if let Act::Commit { changes, .. } = &next.entry.act {
                 self.state.make(changes);
@@ -497,7 +499,7 @@ impl Repository {
         }
         let head = self.stored(newest)?;
         if newest > 1 && head.entry.previous != Some(self.stored(newest - 1)?.hash) {
-            return Err(entry_damaged(newest - 1));
+            return Err(self.entry_damaged(newest - 1));
         }
         self.state = self.read(&head.entry)?;
         self.head = Some(head);
@@ -507,24 +509,40 @@ impl Repository {
     /// An entry that must be there.
     fn stored(&self, version: u64) -> Result<Head, Error> {
         let bytes = self.store.entry(version)?;
-        let bytes = bytes.ok_or_else(|| entry_damaged(version))?;
+        let bytes = bytes.ok_or_else(|| self.entry_damaged(version))?;
         match Entry::from_bytes(&bytes) {
             Some(entry) if entry.version == version => Ok(Head {
                 entry,
                 hash: Hash::of(&bytes),
             }),
-            _ => Err(entry_damaged(version)),
+            _ => Err(self.entry_damaged(version)),
         }
+    }
+
+    fn entry_damaged(&self, version: u64) -> Error {
+        let place = self.store.place();
+        let what = "is missing, or not what was written";
+        Error::damaged(format!("{place} is damaged: entry {version} {what}"))
+    }
+
+    fn object_damaged(&self, hash: Hash) -> Error {
+        let place = self.store.place();
+        let what = "is missing, or not what was written";
+        Error::damaged(format!("{place} is damaged: object {hash} {what}"))
     }
 
     /// The state after an entry.
     fn read(&self, entry: &Entry) -> Result<State, Error> {
-        let mut object = |hash| self.store.object(hash)?.ok_or_else(|| object_damaged(hash));
+        let mut object = |hash| {
+            self.store
+                .object(hash)?
+                .ok_or_else(|| self.object_damaged(hash))
+        };
         let state = State::read(entry.address, &mut object)?;
-        let mut state = state.map_err(|damaged| object_damaged(damaged.0))?;
+        let mut state = state.map_err(|damaged| self.object_damaged(damaged.0))?;
         match state.identity() == entry.identity {
             true => Ok(state),
-            false => Err(object_damaged(entry.address)),
+            false => Err(self.object_damaged(entry.address)),
         }
     }
 }
@@ -548,7 +566,7 @@ impl Iterator for Log<'_> {
             Ok(stored) if Some(stored.hash) == self.hash => stored,
             Ok(_) => {
                 self.next = 0;
-                return Some(Err(entry_damaged(version)));
+                return Some(Err(self.repository.entry_damaged(version)));
             }
             Err(error) => {
                 self.next = 0;
@@ -580,18 +598,6 @@ fn naming(name: &str) -> Act {
     Act::Naming {
         name: name.to_owned(),
     }
-}
-
-fn entry_damaged(version: u64) -> Error {
-    Error::damaged(format!(
-        "the store is damaged: entry {version} is missing, or not what was written"
-    ))
-}
-
-fn object_damaged(hash: Hash) -> Error {
-    Error::damaged(format!(
-        "the store is damaged: object {hash} is missing, or not what was written"
-    ))
 }
 
 /// What makes one state the other, in the order of keys.

@@ -420,6 +420,29 @@ fn a_backup_is_a_store_of_the_moment_it_was_made() {
     assert_eq!(copy.report_of("web1"), Ok(Some(b"well".to_vec())));
 }
 
+#[test]
+fn a_backup_is_whole_while_others_write() {
+    let directory = Directory::new("running");
+    let store = Redb::open(&directory.path().join("store")).unwrap();
+    let mut repository = Repository::open(Box::new(store.clone())).unwrap();
+    commit(&mut repository, &request(), &[assert("a", 0)]).unwrap();
+    let writer = std::thread::spawn(move || {
+        for number in 1..60 {
+            commit(&mut repository, &request(), &[assert("a", number)]).unwrap();
+        }
+        repository
+    });
+    let copies = (0..5).map(|number| directory.path().join(format!("copy-{number}")));
+    let copies: Vec<_> = copies.inspect(|copy| store.backup(copy).unwrap()).collect();
+    let repository = writer.join().unwrap();
+    for copy in copies {
+        let copy = Repository::open(Box::new(Redb::open(&copy).unwrap())).unwrap();
+        copy.check().unwrap();
+        let head = copy.head().unwrap();
+        assert_eq!(repository.entry(head.version).unwrap().as_ref(), Some(head));
+    }
+}
+
 /// A store that fails when it is told to, having done what it was asked or not.
 struct Failing {
     store: Memory,
@@ -427,6 +450,10 @@ struct Failing {
 }
 
 impl Store for Failing {
+    fn place(&self) -> String {
+        self.store.place()
+    }
+
     fn head(&self) -> Result<u64, crate::Error> {
         self.store.head()
     }
