@@ -268,7 +268,7 @@ fn look_over(read: &ReadTransaction) -> Result<(), redb::Error> {
     }
 }
 
-/// A row of any table but the first.
+/// A row of any table but `meta`.
 enum Row<'r> {
     Entry(u64, &'r [u8]),
     Object(Hash, &'r [u8]),

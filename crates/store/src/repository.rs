@@ -1,5 +1,7 @@
 //! A ledger on a store: what is asserted now, what was asserted before, and how it came about.
 
+use std::collections::HashSet;
+
 use hence_ledger::entry::{Active, Nodes, Origin, Scope, Snapshot};
 use hence_ledger::rights::Rights;
 use hence_ledger::{
@@ -180,21 +182,40 @@ impl Repository {
         }
     }
 
-    /// Reads the whole history, every state of it and every object, and compares them with their hashes.
+    /// Goes through the whole history and every object of it, and compares all with their hashes.
     pub fn check(&self) -> Result<(), Error> {
-        let mut last = None;
-        for entry in self.log() {
-            let entry = entry?;
-            if last != Some((entry.address, entry.identity)) {
-                self.read(&entry)?;
-                last = Some((entry.address, entry.identity));
-            }
-        }
+        let mut objects = HashSet::new();
         for hash in self.store.hashes()? {
             self.object(hash)?
                 .ok_or_else(|| self.object_damaged(hash))?;
+            objects.insert(hash);
         }
-        Ok(())
+        let mut state = State::default();
+        let mut previous = None;
+        for version in 1..=self.version() {
+            let Head { entry, hash } = self.stored(version)?;
+            if entry.previous != previous {
+                return Err(self.entry_damaged(version - 1));
+            }
+            previous = Some(hash);
+            // Only what an entry made anew is looked at; the rest was there with the one before it.
+            if let Act::Commit { changes, .. } = &entry.act {
+                state.make(changes);
+            }
+            let (address, written) = state.objects();
+            if let Some((lost, _)) = written.iter().find(|(hash, _)| !objects.contains(hash))
+                && address == entry.address
+            {
+                return Err(self.object_damaged(*lost));
+            }
+            if address != entry.address || state.identity() != entry.identity {
+                state = self.read(&entry)?;
+            }
+        }
+        match previous == self.head.as_ref().map(|head| head.hash) {
+            true => Ok(()),
+            false => Err(self.entry_damaged(self.version())),
+        }
     }
 
     /// Takes in what others added.

@@ -9,7 +9,9 @@ use super::{
     Directory, Plain, assert, code_of, commit, freely, if_version, key, request, retract, undo,
     version_of,
 };
-use crate::{Appended, LOCKED, Memory, Proposal, Receipt, Redb, Refused, Repository, Rules, Store};
+use crate::{
+    Appended, DAMAGED, LOCKED, Memory, Proposal, Receipt, Redb, Refused, Repository, Rules, Store,
+};
 
 /// Opens the same store each time; it is closed before it is opened again.
 type Open<'o> = &'o mut dyn FnMut() -> Box<dyn Store>;
@@ -440,6 +442,52 @@ fn a_backup_is_whole_while_others_write() {
         copy.check().unwrap();
         let head = copy.head().unwrap();
         assert_eq!(repository.entry(head.version).unwrap().as_ref(), Some(head));
+    }
+}
+
+#[test]
+fn a_past_that_was_changed_or_lost_is_seen() {
+    let original = Memory::default();
+    let mut repository = Repository::open(Box::new(original.clone())).unwrap();
+    for number in 0..60 {
+        commit(
+            &mut repository,
+            &request(),
+            &[assert(&format!("k{number}"), number)],
+        )
+        .unwrap();
+    }
+    let entries: Vec<Vec<u8>> = (1..=60)
+        .map(|version| original.entry(version).unwrap().unwrap())
+        .collect();
+    let objects: Vec<(Hash, Vec<u8>)> = (original.hashes().unwrap().into_iter())
+        .map(|hash| (hash, original.object(hash).unwrap().unwrap()))
+        .collect();
+    let seen = |entries: &[Vec<u8>], objects: &[(Hash, Vec<u8>)]| {
+        let store = Memory::default();
+        for (number, entry) in entries.iter().enumerate() {
+            let objects = if number == 0 { objects } else { &[] };
+            store.append(number as u64 + 1, entry, objects).unwrap();
+        }
+        let checked = Repository::open(Box::new(store)).and_then(|repository| repository.check());
+        match checked {
+            Ok(()) => false,
+            Err(error) => error.code == DAMAGED && !error.help.is_empty(),
+        }
+    };
+    assert!(!seen(&entries, &objects));
+    for place in 0..59 {
+        let mut other = entries.clone();
+        let text = String::from_utf8(other[place].clone()).unwrap();
+        other[place] = text.replace("why not", "why now").into_bytes();
+        assert!(seen(&other, &objects), "entry {}", place + 1);
+    }
+    for place in 0..objects.len() {
+        let mut other = objects.clone();
+        other[place].1.push(b' ');
+        assert!(seen(&entries, &other), "another object");
+        other.remove(place);
+        assert!(seen(&entries, &other), "no object");
     }
 }
 
