@@ -27,7 +27,7 @@ pub use repository::{
     Done, Log, MOVED, NAME_TAKEN, NO_SUCH_NAME, NO_SUCH_VERSION, Proposal, Receipt, Refused,
     Repository, Request, Rules,
 };
-pub use undo::{NOTHING_TO_UNDO, UNDO_MOVED, UNDONE};
+pub use undo::{NOT_A_COMMIT, NOTHING_TO_UNDO, UNDO_MOVED, UNDONE};
 
 /// Where a ledger lives: immutable objects, and a row of entries that only ever gets longer.
 pub trait Store: Send + Sync {

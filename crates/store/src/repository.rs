@@ -270,7 +270,7 @@ impl Repository {
                 self.settle()?;
                 return Ok(Receipt::Nothing);
             }
-            let act = commit(&admitted, None);
+            let act = commit_of(&admitted, None);
             // Commands do not read, so they mean the same behind whatever came first.
             if let Some(receipt) = self.add(request, self.next(request, act), admitted)? {
                 return Ok(receipt);
@@ -293,7 +293,7 @@ impl Repository {
                 return Ok(Receipt::Nothing);
             }
             let admitted = self.admit_exactly(request, changes, rules)?;
-            let act = commit(&admitted, None);
+            let act = commit_of(&admitted, None);
             if let Some(receipt) = self.add(request, self.next(request, act), admitted)? {
                 return Ok(receipt);
             }
@@ -599,7 +599,8 @@ impl Iterator for Log<'_> {
     }
 }
 
-pub(crate) fn commit(admitted: &Admitted, undoes: Option<u64>) -> Act {
+/// The act of a commit with these changes.
+pub(crate) fn commit_of(admitted: &Admitted, undoes: Option<u64>) -> Act {
     Act::Commit {
         changes: admitted.changes.clone(),
         undoes,

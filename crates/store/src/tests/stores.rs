@@ -1,6 +1,6 @@
 //! What every store does, tried on each.
 
-use hence_ledger::entry::{Nodes, Scope};
+use hence_ledger::entry::{Nodes, Origin, Scope};
 use hence_ledger::rights::Rights;
 use hence_ledger::{Act, Hash, Keys};
 use hence_model::diagnostic::Diagnostic;
@@ -10,7 +10,8 @@ use super::{
     version_of,
 };
 use crate::{
-    Appended, DAMAGED, LOCKED, Memory, Proposal, Receipt, Redb, Refused, Repository, Rules, Store,
+    Appended, DAMAGED, LOCKED, Memory, Proposal, Receipt, Redb, Refused, Repository, Request,
+    Rules, Store,
 };
 
 /// Opens the same store each time; it is closed before it is opened again.
@@ -120,6 +121,15 @@ fn a_ledger_is_there_again(open: Open<'_>) {
             number
         );
     }
+    let sources = (Hash::of(b"sources"), b"sources".to_vec());
+    let with_sources = Request {
+        origin: Origin::Sources(sources.0),
+        objects: vec![sources.clone()],
+        ..request()
+    };
+    commit(&mut repository, &with_sources, &[assert("k41", 41)]).unwrap();
+    assert_eq!(repository.object(sources.0), Ok(Some(sources.1)));
+    assert_eq!(version_of(undo(&mut repository, None)), 42);
     let again = [assert("k40", 40), retract("unheard-of")];
     assert_eq!(
         commit(&mut repository, &request(), &again),
@@ -136,7 +146,7 @@ fn a_ledger_is_there_again(open: Open<'_>) {
 
     let repository = Repository::open(open()).unwrap();
     repository.check().unwrap();
-    assert_eq!(repository.version(), 40);
+    assert_eq!(repository.version(), 42);
     assert_eq!(repository.state().len(), 40);
     assert_eq!(repository.state().get(&key("k7")).unwrap().since, 7);
     assert_eq!(repository.state_at(12).unwrap().len(), 12);
@@ -144,10 +154,10 @@ fn a_ledger_is_there_again(open: Open<'_>) {
         .log()
         .map(|entry| entry.unwrap().version)
         .collect();
-    assert_eq!(versions, (1..=40).rev().collect::<Vec<u64>>());
+    assert_eq!(versions, (1..=42).rev().collect::<Vec<u64>>());
     assert_eq!(repository.entry(0), Ok(None));
-    assert_eq!(repository.entry(41), Ok(None));
-    match repository.state_at(41) {
+    assert_eq!(repository.entry(43), Ok(None));
+    match repository.state_at(43) {
         Err(Refused::Because(troubles)) => {
             assert_eq!(troubles[0].code.name, "ledger.no-such-version")
         }
@@ -294,7 +304,10 @@ fn what_came_between_stays(open: Open<'_>) {
     version_of(undo(&mut repository, None));
     assert!(repository.state().is_empty());
     assert_eq!(repository.active().base, 1);
-    assert_eq!(code_of(undo(&mut repository, Some(2))), "ledger.undone");
+    assert_eq!(
+        code_of(undo(&mut repository, Some(2))),
+        "ledger.not-a-commit"
+    );
     let restored = freely(|rules| repository.restore(&request(), 3, rules));
     assert_eq!(version_of(restored), 6);
     assert_eq!(repository.state(), &repository.state_at(3).unwrap());
