@@ -12,13 +12,16 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hence_ledger::Hash;
+use redb::backends::FileBackend;
 use redb::{
     Database, ReadTransaction, ReadableDatabase, ReadableTable, ReadableTableMetadata,
-    TableDefinition, WriteTransaction,
+    StorageBackend, TableDefinition, WriteTransaction,
 };
 
+use crate::distrust::opened;
 use crate::error::{FAILED, FORMAT, LOCKED};
 use crate::{Appended, Error, Store};
 
@@ -36,13 +39,15 @@ const ENTRIES: TableDefinition<u64, &[u8]> = TableDefinition::new("entries");
 const OBJECTS: TableDefinition<&[u8; 32], &[u8]> = TableDefinition::new("objects");
 const REPORTS: TableDefinition<&str, &[u8]> = TableDefinition::new("reports");
 
-/// A store in a directory.
+/// A store in a directory. Its clones are the same store; it is closed with the last.
+#[derive(Clone, Debug)]
+pub struct Redb(Arc<Opened>);
+
 #[derive(Debug)]
-pub struct Redb {
+struct Opened {
     database: Database,
-    /// The file, for messages.
     file: PathBuf,
-    /// Held as long as the store is open.
+    /// Held until the database is closed, so it stands below it.
     _lock: Option<File>,
 }
 
@@ -56,17 +61,23 @@ impl Redb {
         if !exists.map_err(|error| failed("reading", &file, error))? {
             make(directory)?;
         }
-        let database = Database::builder().set_cache_size(CACHE).open(&file);
-        let database = database.map_err(|error| trouble(&file, error.into()))?;
-        Self::on(database, file, Some(lock))
+        let handle = File::options().read(true).write(true).open(&file);
+        let handle = handle.map_err(|error| failed("opening", &file, error))?;
+        let storage = FileBackend::new(handle).map_err(|error| trouble(&file, error.into()))?;
+        Self::on(storage, file, Some(lock))
     }
 
-    pub(crate) fn on(database: Database, file: PathBuf, lock: Option<File>) -> Result<Self, Error> {
-        let store = Self {
+    pub(crate) fn on(
+        storage: impl StorageBackend,
+        file: PathBuf,
+        lock: Option<File>,
+    ) -> Result<Self, Error> {
+        let database = opened(storage, CACHE).map_err(|error| trouble(&file, error))?;
+        let store = Self(Arc::new(Opened {
             database,
             file,
             _lock: lock,
-        };
+        }));
         store.reading(look_over)?;
         Ok(store)
     }
@@ -104,7 +115,7 @@ impl Redb {
         }
         fs::create_dir_all(&unfinished).map_err(|error| failed("creating", &unfinished, error))?;
         let file = unfinished.join(FILE);
-        let copied = copy(&self.database, &file);
+        let copied = copy(&self.0.database, &file);
         copied.map_err(|error| match error {
             error @ redb::Error::Corrupted(_) => self.trouble(error),
             error => trouble(&file, error),
@@ -118,18 +129,22 @@ impl Redb {
         &self,
         read: impl FnOnce(&ReadTransaction) -> Result<T, redb::Error>,
     ) -> Result<T, Error> {
-        let transaction = self.database.begin_read().map_err(redb::Error::from);
+        let transaction = self.0.database.begin_read().map_err(redb::Error::from);
         transaction
             .and_then(|transaction| read(&transaction))
             .map_err(|error| self.trouble(error))
     }
 
     fn trouble(&self, error: redb::Error) -> Error {
-        trouble(&self.file, error)
+        trouble(&self.0.file, error)
     }
 }
 
 impl Store for Redb {
+    fn place(&self) -> String {
+        format!("`{}`", self.0.file.display())
+    }
+
     fn head(&self) -> Result<u64, Error> {
         self.reading(|read| noted_head(&read.open_table(META)?))
     }
@@ -168,12 +183,12 @@ impl Store for Redb {
         entry: &[u8],
         objects: &[(Hash, Vec<u8>)],
     ) -> Result<Appended, Error> {
-        append(&self.database, version, entry, objects).map_err(|error| self.trouble(error))
+        append(&self.0.database, version, entry, objects).map_err(|error| self.trouble(error))
     }
 
     fn report(&self, node: &str, report: &[u8]) -> Result<(), Error> {
         let write = || {
-            let write = begin(&self.database)?;
+            let write = begin(&self.0.database)?;
             let row = with_sum(node.as_bytes(), report);
             write.open_table(REPORTS)?.insert(node, row.as_slice())?;
             Ok(write.commit()?)
@@ -253,7 +268,7 @@ fn look_over(read: &ReadTransaction) -> Result<(), redb::Error> {
     }
 }
 
-/// A row of any table but the first.
+/// A row of any table but `meta`.
 enum Row<'r> {
     Entry(u64, &'r [u8]),
     Object(Hash, &'r [u8]),
@@ -425,7 +440,7 @@ fn create(file: &Path) -> Result<Database, redb::Error> {
     Ok(database)
 }
 
-fn lay_out(database: &Database) -> Result<(), redb::Error> {
+pub(crate) fn lay_out(database: &Database) -> Result<(), redb::Error> {
     let write = begin(database)?;
     write.open_table(META)?.insert("format", FORMAT_NUMBER)?;
     write.open_table(ENTRIES)?;
@@ -461,7 +476,7 @@ fn failed(doing: &str, path: &Path, error: io::Error) -> Error {
 }
 
 /// What the database's trouble means to whoever runs it.
-fn trouble(file: &Path, error: redb::Error) -> Error {
+pub(crate) fn trouble(file: &Path, error: redb::Error) -> Error {
     let file_name = file.display();
     match error {
         redb::Error::DatabaseAlreadyOpen => locked(&parent(file)),

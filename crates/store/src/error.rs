@@ -42,8 +42,7 @@ impl Error {
 
     /// What is kept is not what was written, and cannot be made good from itself.
     pub(crate) fn damaged(message: impl Into<String>) -> Self {
-        Self::new(DAMAGED, message)
-            .help("nothing was changed: put a backup of the store in its place")
+        Self::new(DAMAGED, message).help("put a backup of the store in its place")
     }
 }
 

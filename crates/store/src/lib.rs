@@ -9,10 +9,13 @@
 //! A [`Store`] keeps bytes and knows no more of them than that. A [`Repository`] is a ledger on a store: it knows what the
 //! newest entry says is asserted, adds entries, and reads the past. It reads no clock.
 
+mod distrust;
 mod embedded;
 mod error;
 mod memory;
 mod repository;
+#[cfg(test)]
+mod tests;
 mod undo;
 
 use hence_ledger::Hash;
@@ -24,10 +27,13 @@ pub use repository::{
     Done, Log, MOVED, NAME_TAKEN, NO_SUCH_NAME, NO_SUCH_VERSION, Proposal, Receipt, Refused,
     Repository, Request, Rules,
 };
-pub use undo::{NOTHING_TO_UNDO, UNDO_MOVED, UNDONE};
+pub use undo::{NOT_A_COMMIT, NOTHING_TO_UNDO, UNDO_MOVED, UNDONE};
 
 /// Where a ledger lives: immutable objects, and a row of entries that only ever gets longer.
 pub trait Store: Send + Sync {
+    /// Where it is, as messages name it.
+    fn place(&self) -> String;
+
     /// The number of the newest entry; 0 if there is none.
     fn head(&self) -> Result<u64, Error>;
 

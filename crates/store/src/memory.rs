@@ -26,6 +26,10 @@ impl Memory {
 }
 
 impl Store for Memory {
+    fn place(&self) -> String {
+        "the store in memory".to_owned()
+    }
+
     fn head(&self) -> Result<u64, Error> {
         Ok(self.content().entries.len() as u64)
     }

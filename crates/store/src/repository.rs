@@ -1,5 +1,7 @@
 //! A ledger on a store: what is asserted now, what was asserted before, and how it came about.
 
+use std::collections::HashSet;
+
 use hence_ledger::entry::{Active, Nodes, Origin, Scope, Snapshot};
 use hence_ledger::rights::Rights;
 use hence_ledger::{
@@ -168,7 +170,7 @@ impl Repository {
     /// The object with this hash, such as what an entry says it came from.
     pub fn object(&self, hash: Hash) -> Result<Option<Vec<u8>>, Error> {
         match self.store.object(hash)? {
-            Some(bytes) if Hash::of(&bytes) != hash => Err(object_damaged(hash)),
+            Some(bytes) if Hash::of(&bytes) != hash => Err(self.object_damaged(hash)),
             object => Ok(object),
         }
     }
@@ -182,28 +184,49 @@ impl Repository {
         }
     }
 
-    /// Reads the whole history, every state of it and every object, and compares them with their hashes.
+    /// Goes through the whole history and every object of it, and compares all with their hashes.
     pub fn check(&self) -> Result<(), Error> {
-        let mut last = None;
-        for entry in self.log() {
-            let entry = entry?;
-            if last != Some((entry.address, entry.identity)) {
-                self.read(&entry)?;
-                last = Some((entry.address, entry.identity));
+        let mut objects = HashSet::new();
+        for hash in self.store.hashes()? {
+            self.object(hash)?
+                .ok_or_else(|| self.object_damaged(hash))?;
+            objects.insert(hash);
+        }
+        let mut state = State::default();
+        let mut previous = None;
+        for version in 1..=self.version() {
+            let Head { entry, hash } = self.stored(version)?;
+            if entry.previous != previous {
+                return Err(self.entry_damaged(version - 1));
+            }
+            previous = Some(hash);
+            // Only what an entry made anew is looked at; the rest was there with the one before it.
+            if let Act::Commit { changes, .. } = &entry.act {
+                state.make(changes);
+            }
+            let (address, written) = state.objects();
+            if let Some((lost, _)) = written.iter().find(|(hash, _)| !objects.contains(hash))
+                && address == entry.address
+            {
+                return Err(self.object_damaged(*lost));
+            }
+            if address != entry.address || state.identity() != entry.identity {
+                state = self.read(&entry)?;
             }
         }
-        for hash in self.store.hashes()? {
-            self.object(hash)?.ok_or_else(|| object_damaged(hash))?;
+        match previous == self.head.as_ref().map(|head| head.hash) {
+            true => Ok(()),
+            false => Err(self.entry_damaged(self.version())),
         }
-        Ok(())
     }
 
     /// Takes in what others added.
     pub fn follow(&mut self) -> Result<(), Error> {
         let newest = self.store.head()?;
         if newest < self.version() {
+            let place = self.store.place();
             let message = format!(
-                "the store has {newest} entries, and had {} before",
+                "{place} has {newest} entries, and had {} before",
                 self.version()
             );
             return Err(Error::damaged(message));
@@ -211,7 +234,7 @@ impl Repository {
         for version in self.version() + 1..=newest {
             let next = self.stored(version)?;
             if next.entry.previous != self.head.as_ref().map(|head| head.hash) {
-                return Err(entry_damaged(version));
+                return Err(self.entry_damaged(version));
             }
             if let Act::Commit { changes, .. } = &next.entry.act {
                 self.state.make(changes);
@@ -249,7 +272,7 @@ impl Repository {
                 self.settle()?;
                 return Ok(Receipt::Nothing);
             }
-            let act = commit(&admitted, None);
+            let act = commit_of(&admitted, None);
             // Commands do not read, so they mean the same behind whatever came first.
             if let Some(receipt) = self.add(request, self.next(request, act), admitted)? {
                 return Ok(receipt);
@@ -272,7 +295,7 @@ impl Repository {
                 return Ok(Receipt::Nothing);
             }
             let admitted = self.admit_exactly(request, changes, rules)?;
-            let act = commit(&admitted, None);
+            let act = commit_of(&admitted, None);
             if let Some(receipt) = self.add(request, self.next(request, act), admitted)? {
                 return Ok(receipt);
             }
@@ -499,7 +522,7 @@ impl Repository {
         }
         let head = self.stored(newest)?;
         if newest > 1 && head.entry.previous != Some(self.stored(newest - 1)?.hash) {
-            return Err(entry_damaged(newest - 1));
+            return Err(self.entry_damaged(newest - 1));
         }
         self.state = self.read(&head.entry)?;
         self.head = Some(head);
@@ -509,24 +532,40 @@ impl Repository {
     /// An entry that must be there.
     fn stored(&self, version: u64) -> Result<Head, Error> {
         let bytes = self.store.entry(version)?;
-        let bytes = bytes.ok_or_else(|| entry_damaged(version))?;
+        let bytes = bytes.ok_or_else(|| self.entry_damaged(version))?;
         match Entry::from_bytes(&bytes) {
             Some(entry) if entry.version == version => Ok(Head {
                 entry,
                 hash: Hash::of(&bytes),
             }),
-            _ => Err(entry_damaged(version)),
+            _ => Err(self.entry_damaged(version)),
         }
+    }
+
+    fn entry_damaged(&self, version: u64) -> Error {
+        let place = self.store.place();
+        let what = "is missing, or not what was written";
+        Error::damaged(format!("{place} is damaged: entry {version} {what}"))
+    }
+
+    fn object_damaged(&self, hash: Hash) -> Error {
+        let place = self.store.place();
+        let what = "is missing, or not what was written";
+        Error::damaged(format!("{place} is damaged: object {hash} {what}"))
     }
 
     /// The state after an entry.
     fn read(&self, entry: &Entry) -> Result<State, Error> {
-        let mut object = |hash| self.store.object(hash)?.ok_or_else(|| object_damaged(hash));
+        let mut object = |hash| {
+            self.store
+                .object(hash)?
+                .ok_or_else(|| self.object_damaged(hash))
+        };
         let state = State::read(entry.address, &mut object)?;
-        let mut state = state.map_err(|damaged| object_damaged(damaged.0))?;
+        let mut state = state.map_err(|damaged| self.object_damaged(damaged.0))?;
         match state.identity() == entry.identity {
             true => Ok(state),
-            false => Err(object_damaged(entry.address)),
+            false => Err(self.object_damaged(entry.address)),
         }
     }
 }
@@ -550,7 +589,7 @@ impl Iterator for Log<'_> {
             Ok(stored) if Some(stored.hash) == self.hash => stored,
             Ok(_) => {
                 self.next = 0;
-                return Some(Err(entry_damaged(version)));
+                return Some(Err(self.repository.entry_damaged(version)));
             }
             Err(error) => {
                 self.next = 0;
@@ -562,7 +601,8 @@ impl Iterator for Log<'_> {
     }
 }
 
-pub(crate) fn commit(admitted: &Admitted, undoes: Option<u64>) -> Act {
+/// The act of a commit with these changes.
+pub(crate) fn commit_of(admitted: &Admitted, undoes: Option<u64>) -> Act {
     Act::Commit {
         changes: admitted.changes.clone(),
         undoes,
@@ -582,18 +622,6 @@ fn naming(name: &str) -> Act {
     Act::Naming {
         name: name.to_owned(),
     }
-}
-
-fn entry_damaged(version: u64) -> Error {
-    Error::damaged(format!(
-        "the store is damaged: entry {version} is missing, or not what was written"
-    ))
-}
-
-fn object_damaged(hash: Hash) -> Error {
-    Error::damaged(format!(
-        "the store is damaged: object {hash} is missing, or not what was written"
-    ))
 }
 
 /// What makes one state the other, in the order of keys.

@@ -10,14 +10,16 @@ use std::collections::{BTreeMap, HashMap};
 use hence_ledger::{Act, Change, Entry, Key};
 use hence_model::diagnostic::{Code, Diagnostic};
 
-use crate::repository::commit;
+use crate::repository::commit_of;
 use crate::{Error, Receipt, Refused, Repository, Request, Rules};
 
 /// There is no commit left to take back.
 pub const NOTHING_TO_UNDO: Code = Code::new("ledger.nothing-to-undo");
 /// What a commit changed was changed again since.
 pub const UNDO_MOVED: Code = Code::new("ledger.undo-moved");
-/// The commit was taken back already, or is none.
+/// The version is no commit, so there is nothing about it to take back.
+pub const NOT_A_COMMIT: Code = Code::new("ledger.not-a-commit");
+/// The commit was taken back already.
 pub const UNDONE: Code = Code::new("ledger.undone");
 
 impl Repository {
@@ -41,7 +43,7 @@ impl Repository {
             }
             let seen = self.version();
             let admitted = self.admit_exactly(request, changes, rules)?;
-            let act = commit(&admitted, Some(undoes));
+            let act = commit_of(&admitted, Some(undoes));
             if let Some(receipt) = self.add(request, self.next(request, act), admitted)? {
                 return Ok(receipt);
             }
@@ -70,7 +72,7 @@ impl Repository {
         let entry = self.entry(version)?.ok_or_else(|| self.no_such(version))?;
         let Act::Commit { changes, .. } = entry.act else {
             let message = format!("version {version} changed nothing that is asserted");
-            return Err(Diagnostic::error(UNDONE, message)
+            return Err(Diagnostic::error(NOT_A_COMMIT, message)
                 .help("only commits can be taken back")
                 .into());
         };
@@ -79,13 +81,11 @@ impl Repository {
         let mut standing = Standing::default();
         for later in self.log() {
             let later = later?;
-            if later.version <= version.min(root.commit) {
+            if later.version <= root.commit {
                 break;
             }
             let by = later.version;
-            if let Some(touched) = standing.pass(self, later)?
-                && by != root.commit
-            {
+            if let Some(touched) = standing.pass(self, later)? {
                 for change in changes.iter() {
                     let touches = touched.binary_search_by(|other| other.key.cmp(&change.key));
                     if touches.is_ok() {
