@@ -1,4 +1,5 @@
 //! What the fleet promises, sentence by sentence.
 
 mod dsl;
+mod generated;
 mod properties;
