@@ -1,5 +1,8 @@
 //! What the fleet promises, sentence by sentence.
 
+mod checking;
 mod dsl;
 mod generated;
 mod properties;
+mod resolving;
+mod validating;
