@@ -4,7 +4,8 @@
 
 use std::time::Instant;
 
-use hence_fleet::generate::{Distribution, Shape, valid};
+use hence_fleet::Distribution;
+use hence_fleet::generate::{Shape, valid};
 use hence_fleet::stress::{LARGE_FEATURE, LARGE_GROUP, stress};
 use hence_fleet::{Kind, Nodes, Pool, changed_nodes, check, plan};
 use hence_ledger::{Assertion, Change, Key, Value};

@@ -294,19 +294,38 @@ fn a_level_is_a_number_and_an_annotation_is_not_endless() {
     assert!(refused.starts_with("fleet.too-long"), "{refused}");
 }
 
-#[test]
-fn a_feature_applied_more_often_than_there_is_room_for_is_refused() {
+/// Features of which each includes the one before in two ways.
+fn doubled(value: &str, times: usize) -> String {
     let mut commands =
-        "assert param/P ; assert feature/f0 ; assert feature/f0/param/p \">= value\"\n".to_owned();
-    for number in 1..60 {
+        format!("assert param/P ; assert feature/f0 ; assert feature/f0/param/p \"{value}\"\n");
+    for number in 1..=times {
         let below = number - 1;
         commands.push_str(&format!(
             "assert feature/f{number} ; assert feature/l{number} ; assert feature/l{number}/include/f{below} 1
              assert feature/f{number}/include/f{below} 1 ; assert feature/f{number}/include/l{number} 2\n"
         ));
     }
+    commands
+}
+
+#[test]
+fn a_feature_applied_more_often_than_there_is_room_for_is_refused() {
+    fleet(&doubled("x", 10));
     let mut fleet = crate::dsl::Fleet::default();
-    assert!(fleet.refuses(&commands).starts_with("fleet.too-long"));
+    let refused = fleet.refuses(&doubled("x", 60));
+    assert!(
+        refused.starts_with("fleet.too-often: feature `f15`"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn a_value_that_grows_beyond_all_measure_is_refused() {
+    let long = format!(">= {}", "x".repeat(40_000));
+    fleet(&doubled(&long, 4));
+    let mut fleet = crate::dsl::Fleet::default();
+    let refused = fleet.refuses(&doubled(&long, 5));
+    assert!(refused.starts_with("fleet.too-long"), "{refused}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What holds for generated fleets.
 
-use hence_fleet::generate::{Distribution, Shape, near_valid, valid};
+use hence_fleet::Distribution;
+use hence_fleet::generate::{Shape, near_valid, valid};
 use hence_fleet::{Pool, check};
 use hence_ledger::{Assertion, Change, Key, Value};
 use hence_model::random::Random;

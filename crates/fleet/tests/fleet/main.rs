@@ -3,6 +3,7 @@
 mod checking;
 mod dsl;
 mod generated;
+mod planning;
 mod properties;
 mod resolving;
 mod validating;
