@@ -24,6 +24,7 @@ mod equality;
 pub mod explain;
 pub mod generate;
 mod kind;
+pub mod lists;
 pub mod partial;
 pub mod plan;
 pub mod pool;

@@ -2,6 +2,7 @@
 
 mod checking;
 mod dsl;
+mod editing;
 mod generated;
 mod planning;
 mod properties;
