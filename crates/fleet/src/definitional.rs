@@ -145,6 +145,59 @@ pub fn failures(assertions: &Assertions, node: &str) -> BTreeSet<(&'static str, 
     found
 }
 
+/// Whether properties 1, 2 and 5 of §5.2 hold: nothing needs itself, and nothing conflicts with itself or with what it
+/// needs; nor do the parameters that one feature needs conflict.
+pub fn relations_hold(assertions: &Assertions) -> bool {
+    let feature_edges = ["include", "depend"].as_slice();
+    [(Kind::Feature, feature_edges), (Kind::Param, &["depend"])]
+        .into_iter()
+        .all(|(kind, edges)| {
+            let names = entities(assertions, kind);
+            names.iter().all(|name| {
+                let mut needs = BTreeSet::new();
+                reach(assertions, kind, name, edges, &mut needs);
+                let params = params_needed(assertions, kind, &needs);
+                !leads_back(assertions, kind, name, edges)
+                    && conflicts(assertions, kind, &needs).is_empty()
+                    && conflicts(assertions, Kind::Param, &params).is_empty()
+            })
+        })
+}
+
+fn leads_back(assertions: &Assertions, kind: Kind, name: &str, edges: &[&str]) -> bool {
+    let mut beyond = BTreeSet::new();
+    for edge in edges {
+        for next in below(assertions, &kind.key(name).child(edge)) {
+            reach(assertions, kind, &next, edges, &mut beyond);
+        }
+    }
+    beyond.contains(name)
+}
+
+/// The parameters that some features set, and those that these need.
+fn params_needed(
+    assertions: &Assertions,
+    kind: Kind,
+    features: &BTreeSet<String>,
+) -> BTreeSet<String> {
+    let mut needed = BTreeSet::new();
+    for feature in features.iter().filter(|_| kind == Kind::Feature) {
+        for param in below(assertions, &kind.key(feature).child("param")) {
+            reach(assertions, Kind::Param, &param, &["depend"], &mut needed);
+        }
+    }
+    needed
+}
+
+/// All that is asserted of a kind.
+fn entities(assertions: &Assertions, kind: Kind) -> Vec<String> {
+    let names = assertions.keys().filter_map(|key| {
+        let names: Vec<_> = key.names().collect();
+        (names.len() == 2 && names[0] == kind.word()).then(|| names[1].to_string())
+    });
+    names.collect()
+}
+
 /// The tops of the groups of a node, the lowest first, its identity group last.
 fn groups(assertions: &Assertions, node: &Key) -> Vec<Key> {
     let mut groups = vec![Kind::Group.key(DEFAULT)];

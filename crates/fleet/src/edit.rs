@@ -331,16 +331,22 @@ impl Editor<'_> {
             return self.relate(thing, relation, items);
         }
         let mut order = order(self.state, thing, relation);
-        let mut place = place.unwrap_or(order.len()).min(order.len());
+        let mut wanted: Vec<String> = Vec::new();
         for item in items {
             no_value(relation, item)?;
             let name = fold(&item.name);
-            // What is there already stays where it is.
-            if !order.iter().any(|(other, _)| *other == name) {
-                order.insert(place, (name, None));
-                place += 1;
+            if !wanted.contains(&name) {
+                wanted.push(name);
             }
         }
+        match place {
+            // Whoever says where means also what is there already.
+            Some(_) => order.retain(|(name, _)| !wanted.contains(name)),
+            None => wanted.retain(|name| !order.iter().any(|(other, _)| other == name)),
+        }
+        let place = place.map_or(order.len(), |place| place.min(order.len()));
+        let new = wanted.into_iter().map(|name| (name, None));
+        order.splice(place..place, new);
         self.rank(thing, relation, order)
     }
 

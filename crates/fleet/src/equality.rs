@@ -20,13 +20,15 @@ impl PartialEq for Pool {
 /// A pool without numbers. What is only mentioned somewhere is not there.
 #[derive(Default, PartialEq)]
 struct Description<'p> {
-    entities:
-        BTreeMap<(&'static str, &'p str), (&'p Entity, Vec<&'p Option<EcoString>>, [bool; 2])>,
+    entities: BTreeMap<(&'static str, &'p str), Plain<'p>>,
     ranks: BTreeMap<(&'static str, &'p str), Vec<(i64, &'p str)>>,
     sets: BTreeMap<(&'static str, &'p str), BTreeSet<&'p str>>,
     values: BTreeMap<(&'static str, &'p str), BTreeMap<&'p str, &'p Value>>,
     partials: BTreeMap<(&'static str, &'p str), BTreeMap<&'p str, &'p Partial>>,
 }
+
+/// What is said of a thing by itself.
+type Plain<'p> = (&'p Entity, Vec<&'p Option<EcoString>>, [bool; 2]);
 
 impl PartialEq for Entity {
     fn eq(&self, other: &Self) -> bool {

@@ -103,6 +103,24 @@ impl<T: Named> Table<T> {
         self.get(number).entity().spelling.as_ref()
     }
 
+    /// How a name in one case is spelled, if it is asserted.
+    pub fn spelling(&self, name: &str) -> Option<EcoString> {
+        self.find(name)
+            .and_then(|number| self.spelled(number))
+            .cloned()
+    }
+
+    /// How all that are asserted are spelled, in order.
+    pub fn known_names(&self) -> Vec<EcoString> {
+        let spelled = self
+            .rows
+            .iter()
+            .filter_map(|row| row.entity().spelling.clone());
+        let mut names: Vec<EcoString> = spelled.collect();
+        names.sort();
+        names
+    }
+
     /// How it is spelled, or its name in keys.
     pub fn called(&self, number: u32) -> EcoString {
         let entity = self.get(number).entity();

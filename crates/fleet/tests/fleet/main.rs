@@ -1,4 +1,10 @@
 //! What the fleet promises, sentence by sentence.
 
+mod checking;
 mod dsl;
+mod editing;
+mod generated;
+mod planning;
 mod properties;
+mod resolving;
+mod validating;

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use hence_fleet::relations::{CONFLICT_WITH_ITSELF, CYCLE};
 use hence_fleet::{
-    Nodes, Partial, Plan, Pool, Resolved, Words, changed_nodes, definitional, difference, plan,
+    Nodes, Partial, Plan, Pool, Resolved, Words, changed_nodes, check, definitional, difference,
+    plan,
 };
 use hence_ledger::key::fold;
 use hence_ledger::state::net;
@@ -364,4 +366,49 @@ fn an_explanation_leads_from_nothing_to_the_value() {
         }
     }
     assert!(explained > 1000, "{explained}");
+}
+
+#[test]
+fn checking_around_a_change_finds_all_that_checking_everything_finds() {
+    let [mut good, mut bad] = [0, 0];
+    for seed in 0..80 {
+        let mut random = Random::new(seed);
+        let mut state = State::default();
+        for step in 0..120 {
+            let before = state.clone();
+            let mut raw = Vec::new();
+            for _ in 0..1 + random.below(3) {
+                let command = random_command(&mut random, Circles::Allowed);
+                raw.extend(state.perform(&command, 1, &Words));
+            }
+            let pool = Pool::new(&state);
+            let around = check(&pool, &net(raw));
+            let mut empty = State::default();
+            let mut whole = Vec::new();
+            for (key, assertion) in state.iter() {
+                let command = Command::Assert {
+                    owner: "test".into(),
+                    key: key.clone(),
+                    value: assertion.value.clone(),
+                };
+                whole.extend(empty.perform(&command, 1, &Words));
+            }
+            let everything = check(&pool, &whole);
+            let case = format!("seed {seed} step {step}\n{state}");
+            assert_eq!(around.is_empty(), everything.is_empty(), "{case}");
+            let is_relation = |trouble: &hence_model::diagnostic::Diagnostic| {
+                trouble.code == CYCLE || trouble.code == CONFLICT_WITH_ITSELF
+            };
+            let holds = definitional::relations_hold(&assertions(&state));
+            assert_eq!(!everything.iter().any(is_relation), holds, "{case}");
+            match around.is_empty() {
+                true => good += 1,
+                false => {
+                    bad += 1;
+                    state = before;
+                }
+            }
+        }
+    }
+    assert!(good > 4_000 && bad > 300, "{good} {bad}");
 }
