@@ -98,6 +98,7 @@ pub(crate) fn retract(key_text: &str) -> Command {
 pub(crate) fn request() -> Request {
     Request {
         author: "ann".into(),
+        owner: "ann".into(),
         time: 1,
         message: "why not".into(),
         origin: Origin::Command("test".into()),
