@@ -219,6 +219,7 @@ impl Evaluator<'_> {
     ) -> (Vec<Candidate>, Vec<Candidate>) {
         let rank = candidates.iter().map(|one| one.rank).max().unwrap_or(0);
         let is_ranked = |one: &Candidate| one.rank == rank;
+        // As most are: who is alone has none above.
         if candidates.iter().filter(|one| is_ranked(one)).count() == 1 {
             return candidates.into_iter().partition(is_ranked);
         }
@@ -711,13 +712,15 @@ impl Evaluator<'_> {
         }
         let is_sought = self.is_name_sought();
         let mut known = self.known_block(home);
-        // Before the first link there is nothing to leave out.
         for number in (1..links.count()).rev() {
             let (operator, id) = self.tree.chain(links)[number];
-            match operator {
-                Mutation::Assign => {}
-                Mutation::Merge if is_sought => {}
-                Mutation::Merge | Mutation::Function(_) => continue,
+            let can_decide = match operator {
+                Mutation::Assign => true,
+                Mutation::Merge => is_sought,
+                Mutation::Function(_) => false,
+            };
+            if !can_decide {
+                continue;
             }
             let value = self.unnoted(|evaluator| evaluator.evaluate(id, scope, home));
             if value.is_ok_and(|datum| datum.is_undefined()) {
@@ -726,9 +729,7 @@ impl Evaluator<'_> {
             if operator == Mutation::Assign {
                 return number;
             }
-            if operator == Mutation::Merge
-                && let Some(block) = known
-            {
+            if let Some(block) = known {
                 if self.is_sought_above(block, 0) {
                     return number;
                 }

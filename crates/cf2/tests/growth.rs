@@ -166,6 +166,13 @@ const ASKED: &[(&str, Shape)] = &[
         let main = lines(n, |i| format!("import(f{})", i + 1));
         files(main, n, |i| format!("a{i} => {i}\n"))
     }),
+    ("machines that share a large block", |n| {
+        let block = lines(n, |i| format!("k{i} => {i}"));
+        let machines = lines(n, |i| format!("m{i} => $base ~> {{ x => {i} }}"));
+        one(format!(
+            "a => 1\nbase => {{ x => 0, large => {{ {block} }} }}\n{machines}"
+        ))
+    }),
     ("a long row of references", |n| {
         one("a0 => 1\n".to_owned() + &lines(n, |i| format!("a{} => $a{i}", i + 1)))
     }),
