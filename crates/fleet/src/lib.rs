@@ -34,6 +34,7 @@ pub mod relations;
 pub mod resolve;
 pub mod stress;
 mod table;
+pub mod tree;
 pub mod validate;
 pub mod wallaby;
 pub mod words;

@@ -61,6 +61,17 @@ impl Commit {
         &self.hash[..self.hash.len().min(8)]
     }
 
+    /// All that people want to hear of it, in one line.
+    pub fn line(&self) -> String {
+        format!(
+            "{}  {}  {}  {}",
+            self.short(),
+            self.date,
+            self.author,
+            self.subject
+        )
+    }
+
     /// All that is known about it, for programs.
     pub fn about(&self) -> Value {
         let mut about = Map::default();

@@ -69,6 +69,15 @@ pub fn admit(
         raw.extend(state.perform(command, admission.version, vocabulary));
     }
     let changes = net(raw.clone());
+    // What was said and taken back on the way is as old as it was.
+    let stays = |key: &Key| {
+        changes
+            .binary_search_by(|change| change.key.cmp(key))
+            .is_err()
+    };
+    for change in raw.iter().rev().filter(|change| stays(&change.key)) {
+        state.take_back(std::slice::from_ref(change));
+    }
     let lost = lost(admission, &changes);
     troubles.extend(taken(admission, &lost));
     let dormant = dormant(state, &changes, vocabulary);

@@ -178,6 +178,32 @@ impl State {
         }
     }
 
+    /// What makes one state the other, in the order of keys.
+    pub fn difference(from: &State, to: &State) -> Vec<Change> {
+        let mut changes = Vec::new();
+        for (key, before) in from.iter() {
+            let after = to.get(key);
+            if after != Some(before) {
+                changes.push(Change {
+                    key: key.clone(),
+                    before: Some(before.clone()),
+                    after: after.cloned(),
+                });
+            }
+        }
+        for (key, after) in to.iter() {
+            if from.get(key).is_none() {
+                changes.push(Change {
+                    key: key.clone(),
+                    before: None,
+                    after: Some(after.clone()),
+                });
+            }
+        }
+        changes.sort_by(|one, other| one.key.cmp(&other.key));
+        changes
+    }
+
     fn set(&mut self, key: &Key, after: Option<Assertion>) -> Option<Assertion> {
         self.tree.touch(key, after.is_some());
         match after {

@@ -129,7 +129,11 @@ impl Tree {
         object: &mut dyn FnMut(Hash) -> Result<Vec<u8>, E>,
         assertions: &mut Assertions,
     ) -> Result<Result<Self, Damaged>, E> {
-        let root = Node::read(address, 0, object, assertions)?;
+        // Keys come in the order of their hashes: to sort them once is faster than to insert each.
+        let mut read = Vec::new();
+        let root = Node::read(address, 0, object, &mut read)?;
+        read.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        assertions.extend(read);
         Ok(root.map(|(root, _)| Self { root }))
     }
 }
@@ -202,39 +206,23 @@ impl Node {
         if let Some(identity) = self.identity {
             return identity;
         }
-        let mut hasher = blake3::Hasher::new();
-        match &mut self.shape {
+        let hasher = match &mut self.shape {
             Shape::Leaf(keys) => {
-                hasher.update(b"leaf");
+                let mut hasher = leaf_hasher();
                 for (_, key) in keys {
-                    let assertion = &assertions[key];
-                    let mut part = |text: &str| {
-                        hasher.update(&(text.len() as u64).to_be_bytes());
-                        hasher.update(text.as_bytes());
-                    };
-                    part(key.as_str());
-                    part(&assertion.owner);
-                    match &assertion.value {
-                        Value::Nothing => part("nothing"),
-                        Value::Text(text) => {
-                            part("text");
-                            part(text);
-                        }
-                        Value::Sealed(sealed) => {
-                            part("sealed");
-                            part(&sealed.fingerprint);
-                            part(&sealed.content);
-                        }
-                    }
+                    hash_assertion(&mut hasher, key, &assertions[key]);
                 }
+                hasher
             }
             Shape::Branch(ways, _) => {
+                let mut hasher = blake3::Hasher::new();
                 hasher.update(b"branch");
                 for way in ways.iter_mut() {
                     hasher.update(way.identify(assertions).as_bytes());
                 }
+                hasher
             }
-        }
+        };
         let identity = Hash(*hasher.finalize().as_bytes());
         self.identity = Some(identity);
         identity
@@ -266,23 +254,27 @@ impl Node {
         address: Hash,
         depth: u32,
         object: &mut dyn FnMut(Hash) -> Result<Vec<u8>, E>,
-        assertions: &mut Assertions,
+        assertions: &mut Vec<(Key, Assertion)>,
     ) -> Result<Result<(Self, usize), Damaged>, E> {
         let damaged = Ok(Err(Damaged(address)));
         let bytes = object(address)?;
         if Hash::of(&bytes) != address {
             return damaged;
         }
+        let mut identity = None;
         let shape = match serde_json::from_slice(&bytes) {
             Ok(Object::Leaf(entries)) => {
                 let mut keys = Vec::with_capacity(entries.len());
+                let mut hasher = leaf_hasher();
                 for (key, assertion) in entries {
                     keys.push((spread(&key), key.clone()));
-                    assertions.insert(key, assertion);
+                    hash_assertion(&mut hasher, &key, &assertion);
+                    assertions.push((key, assertion));
                 }
                 if !keys.is_sorted() {
                     return damaged;
                 }
+                identity = Some(Hash(*hasher.finalize().as_bytes()));
                 Shape::Leaf(keys)
             }
             Ok(Object::Branch(addresses)) if addresses.len() == WAYS && depth < 16 => {
@@ -303,8 +295,37 @@ impl Node {
         };
         let mut node = Node::new(shape);
         node.address = Some(address);
+        node.identity = identity;
         let count = node.len();
         Ok(Ok((node, count)))
+    }
+}
+
+fn leaf_hasher() -> blake3::Hasher {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(b"leaf");
+    hasher
+}
+
+/// What an assertion adds to the identity of its leaf: all of it but its age.
+fn hash_assertion(hasher: &mut blake3::Hasher, key: &Key, assertion: &Assertion) {
+    let mut part = |text: &str| {
+        hasher.update(&(text.len() as u64).to_be_bytes());
+        hasher.update(text.as_bytes());
+    };
+    part(key.as_str());
+    part(&assertion.owner);
+    match &assertion.value {
+        Value::Nothing => part("nothing"),
+        Value::Text(text) => {
+            part("text");
+            part(text);
+        }
+        Value::Sealed(sealed) => {
+            part("sealed");
+            part(&sealed.fingerprint);
+            part(&sealed.content);
+        }
     }
 }
 

@@ -47,6 +47,13 @@ impl Service {
         self.config_under(node, &active, version)
     }
 
+    /// The fleet as a node was to run it at a version.
+    pub fn active_pool_at(&self, node: &str, version: u64) -> Result<Pool, Refused> {
+        let entry = self.repository().entry(version)?;
+        let target = entry.map_or(0, |entry| entry.active.target(&fold(node)));
+        self.pool_at(target)
+    }
+
     fn config_under(
         &self,
         node: &str,

@@ -290,7 +290,7 @@ impl Repository {
         let target = self.state_at(version)?;
         loop {
             self.expect(request)?;
-            let changes = difference(&self.state, &target);
+            let changes = State::difference(&self.state, &target);
             if changes.is_empty() {
                 return Ok(Receipt::Nothing);
             }
@@ -622,30 +622,4 @@ fn naming(name: &str) -> Act {
     Act::Naming {
         name: name.to_owned(),
     }
-}
-
-/// What makes one state the other, in the order of keys.
-fn difference(from: &State, to: &State) -> Vec<Change> {
-    let mut changes = Vec::new();
-    for (key, before) in from.iter() {
-        let after = to.get(key);
-        if after != Some(before) {
-            changes.push(Change {
-                key: key.clone(),
-                before: Some(before.clone()),
-                after: after.cloned(),
-            });
-        }
-    }
-    for (key, after) in to.iter() {
-        if from.get(key).is_none() {
-            changes.push(Change {
-                key: key.clone(),
-                before: None,
-                after: Some(after.clone()),
-            });
-        }
-    }
-    changes.sort_by(|one, other| one.key.cmp(&other.key));
-    changes
 }

@@ -124,7 +124,7 @@ impl Blame {
 
 /// Where a value is written, or computed, or else the first that is told about it. What the language has by itself
 /// comes from nowhere.
-fn origin(explained: &Explanation) -> Option<Span> {
+pub fn origin(explained: &Explanation) -> Option<Span> {
     if explained.depends.is_empty() && explained.lost.is_empty() {
         return None;
     }

@@ -100,6 +100,8 @@ pub enum Command {
     #[allow(missing_docs)]
     CheckIn(fleet::inventory::CheckIn),
     #[allow(missing_docs)]
+    Push(fleet::push::Push),
+    #[allow(missing_docs)]
     Validate(fleet::validate::Validate),
     #[allow(missing_docs)]
     Plan(fleet::plan::Plan),
@@ -170,6 +172,7 @@ impl Command {
             Command::Apropos(apropos) => apropos.run(console),
             Command::Inventory(inventory) => inventory.run(console),
             Command::CheckIn(check_in) => check_in.run(console),
+            Command::Push(push) => push.run(console),
             Command::Validate(validate) => validate.run(console),
             Command::Plan(plan) => plan.run(console),
             Command::Activate(activate) => activate.run(console),

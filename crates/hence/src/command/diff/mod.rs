@@ -15,6 +15,7 @@ use hence_model::explanation::Shown;
 use hence_model::path::Path;
 use hence_model::value::Value;
 
+use super::fleet::{self, Ledger};
 use super::source::{Language, SourceOptions, join};
 use crate::configuration::Configuration;
 use crate::console::Console;
@@ -28,10 +29,12 @@ use versions::Version;
 /// Compare what two versions of sources come to
 #[derive(Args)]
 pub struct Diff {
-    /// The older version: a file, a folder, or `REVISION:FILE`
+    /// The older version: a file, a folder, or `REVISION:FILE`; or a version of the ledger; or a node, and two versions
     old: String,
     /// The newer one
     new: String,
+    /// For a node, the newer version
+    newer: Option<String>,
     /// Name the edits that caused each change, and those that caused nothing
     #[arg(long)]
     why: bool,
@@ -40,6 +43,8 @@ pub struct Diff {
     format: Format,
     #[command(flatten)]
     source: SourceOptions,
+    #[command(flatten)]
+    ledger: Ledger,
 }
 
 /// How the answer is written.
@@ -56,6 +61,22 @@ enum Format {
 impl Diff {
     /// Compares.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        if self.is_about_ledger(console) {
+            let service = self.ledger.open(console)?;
+            let format = match self.format {
+                Format::Json => fleet::Format::Json,
+                _ => fleet::Format::Text,
+            };
+            return match &self.newer {
+                Some(newer) => {
+                    let versions = [self.new.as_str(), newer];
+                    fleet::difference::node(console, &service, format, &self.old, versions)
+                }
+                None => {
+                    fleet::difference::versions(console, &service, format, [&self.old, &self.new])
+                }
+            };
+        }
         let old = Version::of(console, &self.old)?;
         let new = Version::of(console, &self.new)?;
         let pairs = versions::pairs(self, console, &old, &new)?;
@@ -81,6 +102,15 @@ impl Diff {
             true => Exit::Done,
             false => Exit::Input,
         })
+    }
+
+    /// Whether it is about a ledger: three things are named, or there is a ledger and no such file.
+    fn is_about_ledger(&self, console: &Console<'_>) -> bool {
+        let is_file = |name: &str| {
+            console.path(name).exists() || name.contains(':') || self.source.language(name).is_ok()
+        };
+        self.newer.is_some()
+            || self.ledger.is_there(console) && !is_file(&self.old) && !is_file(&self.new)
     }
 
     /// Compares what one file comes to, for one node.

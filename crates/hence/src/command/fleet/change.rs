@@ -37,7 +37,7 @@ impl Assert {
                     .extend(Some(fault.help).filter(|help| !help.is_empty()));
                 Stop::Refused(Box::new(trouble))
             })?;
-        let owner = self.changing.owner.as_str().into();
+        let owner = self.changing.owner().into();
         commit(
             console,
             &self.changing,
@@ -100,7 +100,7 @@ impl Apply {
             Ok(read) => read,
             Err(exit) => return Ok(exit),
         };
-        let owner = &self.changing.owner;
+        let owner = self.changing.owner();
         let commands = match parser::parse(&sources, file, owner, &hence_fleet::Words) {
             Ok(commands) => commands,
             Err(troubles) => {

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::{At, Format, Ledger, moment, print_json, shown, stop};
 use crate::console::Console;
+use crate::pushed::{Written, written};
 use crate::{Exit, Stop};
 
 /// Say where the values of a node come from
@@ -59,6 +60,7 @@ pub struct Made {
     when: String,
     /// The place in the sources, if it was compiled.
     pub place: Option<String>,
+    written: Option<Written>,
 }
 
 impl Made {
@@ -70,10 +72,11 @@ impl Made {
                 author: None,
                 when: String::new(),
                 place: None,
+                written: None,
             };
         };
-        let place = match entry.origin {
-            Origin::Sources(hash) => crate::pushed::place(service, hash, key),
+        let written = match entry.origin {
+            Origin::Sources(hash) => written(service, hash, key),
             Origin::Command(_) => None,
         };
         let said = match entry.message.is_empty() {
@@ -83,7 +86,8 @@ impl Made {
         Self {
             author: Some(entry.author),
             when: format!("{}{said}", moment(entry.time)),
-            place,
+            place: written.as_ref().map(|written| written.place.clone()),
+            written,
         }
     }
 }
@@ -157,8 +161,10 @@ fn text(service: &Service, explanation: &Explanation) -> String {
                     assertion.since, made.when
                 ));
             }
-            if let Some(place) = made.place {
-                source.push_str(&format!(", from {place}"));
+            if let Some(written) = made.written {
+                source.push_str(&format!("\n#   {}", written.place));
+                source.extend(written.line.map(|line| format!("   {line}")));
+                source.extend(written.commit.map(|commit| format!("\n#   {commit}")));
             }
         }
         text.push_str(&source);

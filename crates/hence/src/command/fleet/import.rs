@@ -69,7 +69,7 @@ impl Import {
             }
         };
         console.show(&sources, &imported.warnings);
-        let owner = changing.owner.as_str();
+        let owner = changing.owner();
         let apply = Command::apply(owner, imported.assertions, &hence_fleet::Words);
         let request = changing.request(console, format!("import wallaby {name}"));
         let mut service = changing.ledger.make(console)?;

@@ -115,17 +115,10 @@ impl Log {
             && (self.changes || self.key.is_some())
         {
             for change in changes {
-                let held = |assertion: &Option<hence_ledger::Assertion>| match assertion {
-                    None => "nothing".to_owned(),
-                    Some(assertion) => {
-                        super::shown(&assertion.value).unwrap_or_else(|| "asserted".to_owned())
-                    }
-                };
-                let (before, after) = (held(&change.before), held(&change.after));
                 writeln!(
                     console.data(),
-                    "         {}   {before} → {after}",
-                    change.key
+                    "         {}",
+                    super::difference::line(change)
                 )?;
             }
         }

@@ -3,12 +3,14 @@
 pub mod activate;
 pub mod change;
 pub mod config;
+pub mod difference;
 pub mod entity;
 pub mod explain;
 pub mod import;
 pub mod inventory;
 pub mod log;
 pub mod plan;
+pub mod push;
 pub mod show;
 pub mod snapshot;
 pub mod state;
@@ -58,10 +60,15 @@ impl Ledger {
         data.unwrap_or_else(|| ".hence".to_owned())
     }
 
+    /// Whether there is one.
+    pub fn is_there(&self, console: &Console<'_>) -> bool {
+        console.path(&self.directory(console)).is_dir()
+    }
+
     /// A ledger that is there.
     pub fn open(&self, console: &mut Console<'_>) -> Result<Service, Stop> {
         let directory = self.directory(console);
-        if !console.path(&directory).is_dir() {
+        if !self.is_there(console) {
             let message = format!("there is no ledger in `{directory}`");
             return Err(Stop::Refused(Box::new(
                 Diagnostic::error(NO_LEDGER, message)
@@ -97,16 +104,12 @@ pub fn stop(console: &mut Console<'_>, refused: Refused) -> Stop {
 /// Who changes a ledger, why, and what they know about it.
 #[derive(Args)]
 pub struct Changing {
+    /// Which ledger.
     #[command(flatten)]
     pub ledger: Ledger,
-    /// On whose behalf: whose assertions these are
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "operator",
-        help_heading = "Ledger"
-    )]
-    pub owner: String,
+    /// On whose behalf: whose assertions these are; without it, those of `operator`
+    #[arg(long, value_name = "NAME", help_heading = "Ledger")]
+    pub owner: Option<String>,
     /// Who does it; without it `$HENCE_AUTHOR`, or `$USER`
     #[arg(long, value_name = "NAME", help_heading = "Ledger")]
     author: Option<String>,
@@ -134,6 +137,11 @@ pub struct Changing {
 }
 
 impl Changing {
+    /// Whose assertions these are.
+    pub fn owner(&self) -> &str {
+        self.owner.as_deref().unwrap_or("operator")
+    }
+
     /// The request, made by a command.
     pub fn request(&self, console: &Console<'_>, command: impl Into<String>) -> Request {
         let author = self.author.clone();
@@ -141,7 +149,7 @@ impl Changing {
         let author = author.or_else(|| console.variable("USER"));
         Request {
             author: author.unwrap_or_else(|| "unknown".to_owned()),
-            owner: self.owner.clone(),
+            owner: self.owner().to_owned(),
             time: console.now(),
             message: self.message.clone(),
             origin: Origin::Command(command.into()),

@@ -62,8 +62,11 @@ pub struct Plan {
 
 /// Nodes that change alike, and how; its parameters are lines of the plan, numbered on from `first`.
 pub struct Alike<'p> {
+    /// The nodes.
     pub nodes: Vec<&'p EcoString>,
+    /// How they change.
     pub difference: &'p Arc<Difference>,
+    /// The number of its first line in the plan.
     pub first: usize,
 }
 

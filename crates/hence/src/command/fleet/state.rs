@@ -119,7 +119,7 @@ impl Load {
             Ok(read) => read,
             Err(exit) => return Ok(exit),
         };
-        let owner = &self.changing.owner;
+        let owner = self.changing.owner();
         let commands = match parser::parse(&sources, file, owner, &hence_fleet::Words) {
             Ok(commands) => commands,
             Err(troubles) => {

@@ -23,6 +23,7 @@ use hence_model::print::json::Json;
 use hence_model::source::{Sources, Span};
 use hence_model::value::Value;
 
+use super::fleet::{self, Ledger};
 use super::source::SourceOptions;
 use crate::configuration::Configuration;
 use crate::console::Console;
@@ -43,10 +44,11 @@ const WIDTH: usize = 60;
 /// Say why a value is what it is
 #[derive(Args)]
 pub struct Why {
-    /// The file that is compiled
+    /// A file that is compiled, a node of the fleet, or a line of its plan: `p1`
+    #[arg(value_name = "SUBJECT")]
     file: String,
-    /// The value: `s2:web:running`, `s2.web.running`, `ports[0]`
-    path: String,
+    /// The value: `s2:web:running`, `s2.web.running`, `ports[0]`; of a node, the parameter
+    path: Option<String>,
     /// Answer one question only
     #[arg(long, value_enum)]
     form: Option<Form>,
@@ -64,6 +66,8 @@ pub struct Why {
     control: bool,
     #[command(flatten)]
     source: SourceOptions,
+    #[command(flatten)]
+    ledger: Ledger,
 }
 
 /// A way to read where a value comes from.
@@ -93,13 +97,22 @@ enum Format {
 impl Why {
     /// Answers.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        if self.is_about_fleet(console) {
+            return self.fleet(console);
+        }
+        let Some(path) = &self.path else {
+            let message = format!("which value of `{}` is not said", self.file);
+            let trouble = Diagnostic::error(NO_SUCH_PATH, message);
+            let help = format!("`hence blame {}` shows all of them", self.file);
+            return Err(Stop::Refused(Box::new(trouble.help(help))));
+        };
         let outside = self.source.outside(console);
         self.source
             .compile(console, &outside, &self.file, |console, compiled| {
                 if !compiled.is_good() {
                     return Ok(outside.blame());
                 }
-                let explanation = explained(compiled, &self.path)?;
+                let explanation = explained(compiled, path)?;
                 let elements = match (self.format, self.form) {
                     (Format::Dot, _) | (Format::Text, Some(_)) => Vec::new(),
                     _ => elements(compiled, &explanation),
@@ -124,6 +137,38 @@ impl Why {
                 console.data().write_all(text.as_bytes())?;
                 Ok(Exit::Done)
             })
+    }
+}
+
+impl Why {
+    /// Whether it is about a node or a plan: there is a ledger, and no such file.
+    fn is_about_fleet(&self, console: &Console<'_>) -> bool {
+        let is_file = console.path(&self.file).exists() || self.source.language(&self.file).is_ok();
+        !is_file && self.ledger.is_there(console)
+    }
+
+    fn fleet(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let mut service = self.ledger.open(console)?;
+        let format = match self.format {
+            Format::Json => fleet::Format::Json,
+            _ => fleet::Format::Text,
+        };
+        let line = self
+            .file
+            .strip_prefix('p')
+            .and_then(|number| number.parse().ok());
+        if let (Some(line), None) = (line, &self.path) {
+            return fleet::explain::line(console, &mut service, line);
+        }
+        let parameters: Vec<String> = self.path.iter().cloned().collect();
+        fleet::explain::node(
+            console,
+            &service,
+            service.head(),
+            format,
+            &self.file,
+            &parameters,
+        )
     }
 }
 

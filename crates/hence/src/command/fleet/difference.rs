@@ -1,0 +1,145 @@
+//! `hence diff` on a ledger: what a node was to run at two versions, and what was asserted at two versions.
+
+use hence_fleet::{Changed, Resolved, difference};
+use hence_ledger::{Change, State};
+use hence_service::Service;
+use serde::Serialize;
+
+use super::{Format, ToldChange, counted, print_json, shown, stop, version};
+use crate::console::Console;
+use crate::{Exit, Stop};
+
+#[derive(Serialize)]
+struct Told<'a> {
+    node: &'a str,
+    parameters: Vec<Parameter<'a>>,
+    restart: Vec<&'a str>,
+    reread: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Parameter<'a> {
+    name: &'a str,
+    before: Option<String>,
+    after: Option<String>,
+}
+
+/// What changed for a node between two versions, and what that means for its processes.
+pub fn node(
+    console: &mut Console<'_>,
+    service: &Service,
+    format: Format,
+    node: &str,
+    versions: [&str; 2],
+) -> Result<Exit, Stop> {
+    let mut configs = Vec::new();
+    let mut pools = Vec::new();
+    for text in versions {
+        let number = version(service, text).map_err(|refused| stop(console, refused))?;
+        let config = service.config_at(node, number);
+        let config = config.map_err(|refused| stop(console, refused))?;
+        match config {
+            Some(config) => configs.push(config),
+            None => return Err(super::config::no_node(console, service, node)),
+        }
+        let pool = service.active_pool_at(node, number);
+        pools.push(pool.map_err(|refused| stop(console, refused))?);
+    }
+    let difference = difference(&configs[0], &configs[1], &pools[1], &pools[0]);
+    let text = |value: &Option<Resolved>| value.as_ref().map(ToString::to_string);
+    match format {
+        Format::Json => {
+            let parameters = difference.parameters.iter().map(|changed| Parameter {
+                name: &changed.name,
+                before: text(&changed.before),
+                after: text(&changed.after),
+            });
+            let told = Told {
+                node,
+                parameters: parameters.collect(),
+                restart: difference
+                    .restart
+                    .iter()
+                    .map(|name| name.as_str())
+                    .collect(),
+                reread: difference.reread.iter().map(|name| name.as_str()).collect(),
+            };
+            print_json(console, &told)?;
+        }
+        Format::Text => {
+            for Changed {
+                name,
+                before,
+                after,
+            } in &difference.parameters
+            {
+                let (before, after) = (super::plan::value(before), super::plan::value(after));
+                writeln!(console.data(), "{name}   {before} → {after}")?;
+            }
+            for (verb, subsystems) in [
+                ("restart", &difference.restart),
+                ("re-read", &difference.reread),
+            ] {
+                if !subsystems.is_empty() {
+                    let names: Vec<&str> = subsystems.iter().map(|name| name.as_str()).collect();
+                    writeln!(console.data(), "{verb} {}", names.join(", "))?;
+                }
+            }
+        }
+    }
+    Ok(match difference.is_empty() {
+        true => Exit::Done,
+        false => Exit::Input,
+    })
+}
+
+/// What was asserted otherwise at two versions.
+pub fn versions(
+    console: &mut Console<'_>,
+    service: &Service,
+    format: Format,
+    versions: [&str; 2],
+) -> Result<Exit, Stop> {
+    let mut states = Vec::new();
+    for text in versions {
+        let number = version(service, text).map_err(|refused| stop(console, refused))?;
+        let state = service.repository().state_at(number);
+        states.push(state.map_err(|refused| stop(console, refused))?);
+    }
+    let changes = State::difference(&states[0], &states[1]);
+    match format {
+        Format::Json => {
+            let told: Vec<ToldChange<'_>> = changes.iter().map(ToldChange::new).collect();
+            print_json(console, &told)?;
+        }
+        Format::Text => {
+            for change in &changes {
+                writeln!(console.data(), "{}", line(change))?;
+            }
+            if !changes.is_empty() {
+                console.say(&counted(&changes));
+            }
+        }
+    }
+    Ok(match changes.is_empty() {
+        true => Exit::Done,
+        false => Exit::Input,
+    })
+}
+
+/// A change in one line.
+pub fn line(change: &Change) -> String {
+    let key = &change.key;
+    let value = |assertion: &hence_ledger::Assertion| shown(&assertion.value).unwrap_or_default();
+    match (&change.before, &change.after) {
+        (None, Some(after)) => format!("+ {key}   {}", value(after)),
+        (Some(before), None) => format!("- {key}   {}", value(before)),
+        (Some(before), Some(after)) if before.value == after.value => {
+            format!("~ {key}   of {} → of {}", before.owner, after.owner)
+        }
+        (Some(before), Some(after)) => format!("~ {key}   {} → {}", value(before), value(after)),
+        (None, None) => String::new(),
+    }
+    .trim_end()
+    .to_owned()
+}
