@@ -30,7 +30,9 @@ pub fn random_command(random: &mut Random, circles: Circles) -> Command {
         Some("group" | "feature" | "include") => Value::text(random.below(4).to_string()),
         Some("param") if names[0] != "subsystem" => random_value(random),
         Some("default") => Value::text(*random.pick(&["", "D", ">= d"])),
-        Some("kind") => Value::text("string"),
+        Some("kind") => {
+            Value::text(*random.pick(&["string", "integer", "pattern([a-c\\s]+)", "odd"]))
+        }
         _ => Value::Nothing,
     };
     let (key, value) = Words.assertion(&names, value).expect("the names are right");
@@ -86,7 +88,7 @@ fn random_names(random: &mut Random, circles: Circles) -> Vec<&'static str> {
         18 => vec![
             "param",
             param,
-            *random.pick(&["must-change", "default", "restart"]),
+            *random.pick(&["must-change", "default", "restart", "kind"]),
         ],
         19 if is_pair && first < 6 && second < 6 => {
             let word = *random.pick(&["depend", "conflict"]);
@@ -371,7 +373,7 @@ fn an_explanation_leads_from_nothing_to_the_value() {
 #[test]
 fn checking_around_a_change_finds_all_that_checking_everything_finds() {
     let [mut good, mut bad] = [0, 0];
-    for seed in 0..80 {
+    for seed in 0..40 {
         let mut random = Random::new(seed);
         let mut state = State::default();
         for step in 0..120 {
@@ -410,5 +412,5 @@ fn checking_around_a_change_finds_all_that_checking_everything_finds() {
             }
         }
     }
-    assert!(good > 4_000 && bad > 300, "{good} {bad}");
+    assert!(good > 2_000 && bad > 300, "{good} {bad}");
 }
