@@ -27,6 +27,7 @@ mod kind;
 pub mod lists;
 pub mod partial;
 pub mod plan;
+mod planner;
 pub mod pool;
 pub mod relations;
 pub mod resolve;

@@ -414,3 +414,30 @@ fn checking_around_a_change_finds_all_that_checking_everything_finds() {
     }
     assert!(good > 2_000 && bad > 300, "{good} {bad}");
 }
+
+#[test]
+fn a_state_that_is_printed_and_read_again_is_the_same_fleet() {
+    for seed in 0..300 {
+        let mut random = Random::new(seed);
+        let mut state = State::default();
+        for _ in 0..150 {
+            state.perform(&random_command(&mut random, Circles::Allowed), 1, &Words);
+        }
+        let odd = ["param", "with a blank ", "description"].map(str::to_owned);
+        let (key, value) = Words
+            .assertion(&odd, Value::text("a \"quoted\"\nline"))
+            .expect("names may be odd");
+        let command = Command::Assert {
+            owner: "test".into(),
+            key,
+            value,
+        };
+        state.perform(&command, 1, &Words);
+        let mut again = State::default();
+        for command in crate::dsl::parse(&state.to_string()).expect("it reads what it prints") {
+            again.perform(&command, 1, &Words);
+        }
+        assert!(again == state, "seed {seed}\n{state}");
+        assert!(Pool::new(&again) == Pool::new(&state));
+    }
+}
