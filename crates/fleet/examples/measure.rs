@@ -2,7 +2,6 @@
 //!
 //! `cargo run --release -p hence-fleet --example measure`
 
-use std::sync::LazyLock;
 use std::time::Instant;
 
 use hence_fleet::Distribution;
@@ -119,22 +118,13 @@ fn step(name: &str, active: &Pool, change: Change) {
 }
 
 fn timed<T>(name: &str, work: impl FnOnce() -> T) -> T {
-    let start = spent();
+    let start = Instant::now();
     let result = work();
-    println!("    {name}: {:.3} ms", spent() - start);
+    println!(
+        "    {name}: {:.3} ms",
+        start.elapsed().as_secs_f64() * 1000.0
+    );
     result
-}
-
-/// The milliseconds that the processor spent on this, where the system tells; others may be busy too.
-fn spent() -> f64 {
-    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-    let wall = START.elapsed().as_secs_f64() * 1000.0;
-    let schedule = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
-    let nanoseconds = schedule
-        .split_whitespace()
-        .next()
-        .and_then(|word| word.parse::<f64>().ok());
-    nanoseconds.map_or(wall, |nanoseconds| nanoseconds / 1e6)
 }
 
 /// What the process holds, where the system tells.
