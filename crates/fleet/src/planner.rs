@@ -4,6 +4,7 @@
 //! change; then only the parameters are resolved that these groups treat otherwise. Nodes for which the same groups matter
 //! are resolved once.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ecow::EcoString;
@@ -136,21 +137,24 @@ impl<'p> Planner<'p> {
             }
         };
         match nodes {
-            Nodes::Only(names) => names.iter().filter_map(|name| named(&fold(name))).collect(),
+            Nodes::Only(names) => {
+                let names: BTreeSet<String> = names.iter().map(|name| fold(name)).collect();
+                names.iter().filter_map(|name| named(name)).collect()
+            }
             Nodes::Reached(changes) => {
                 let phrases = changes.iter().filter_map(|change| Phrase::of(&change.key));
-                let mut names = Vec::new();
+                let mut names = BTreeSet::new();
                 for phrase in phrases {
                     match phrase.kind {
-                        Kind::Node => names.push(phrase.name.into_owned()),
+                        Kind::Node => {
+                            names.insert(phrase.name.into_owned());
+                        }
                         Kind::Subsystem => {}
                         Kind::Group | Kind::Feature | Kind::Param => {
                             return self.candidates(Nodes::All);
                         }
                     }
                 }
-                names.sort();
-                names.dedup();
                 names.iter().filter_map(|name| named(name)).collect()
             }
             Nodes::All => {
