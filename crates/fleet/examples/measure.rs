@@ -61,6 +61,21 @@ fn main() {
     let one = Kind::Node.key("node77").child("param").child("param_3");
     step("one node", &pool, change(one, None, Some("7")));
     println!("  memory {}", memory());
+    drop(pool);
+
+    println!("a hundred thousand nodes with identity groups");
+    let shape = Shape {
+        own_per_node: Distribution::Constant(1),
+        must_change: 0,
+        ..shape
+    };
+    let assertions = valid(&shape, &mut Random::new(1));
+    let before = memory();
+    let pool = timed("build", || build(&assertions));
+    println!("  memory {before}, then {}", memory());
+    let default = Kind::Group.key("+++default");
+    let param = default.child("param").child("param_7");
+    step("default group", &pool, change(param, None, Some("7")));
 }
 
 fn build(assertions: &[(Key, Value)]) -> Pool {

@@ -3,8 +3,11 @@
 //!
 //! Only what stands around the changed keys is looked at, so checking a change costs no more than the change.
 
+use std::rc::Rc;
+
 use hence_ledger::{Change, Key, Value};
 use hence_model::diagnostic::{Code, Diagnostic};
+use rustc_hash::FxHashMap;
 
 use crate::bits::Bits;
 use crate::kind::ValueKind;
@@ -27,16 +30,19 @@ pub const LONGEST_ANNOTATION: usize = 65_536;
 pub fn check(pool: &Pool, changes: &[Change]) -> Vec<Diagnostic> {
     let mut checker = Checker {
         pool,
+        kinds: FxHashMap::default(),
         troubles: Vec::new(),
     };
     let mut touched = Touched::default();
     for change in changes {
-        if let Some(assertion) = &change.after {
-            checker.assertion(&change.key, &assertion.value);
-        }
         touched.note(pool, change);
     }
-    for param in touched.metadata.iter() {
+    for change in changes {
+        if let Some(assertion) = &change.after {
+            checker.assertion(&change.key, &assertion.value, &touched);
+        }
+    }
+    for param in touched.params.iter() {
         checker.metadata(param);
     }
     // What stands on nodes and groups only cannot break features or parameters.
@@ -51,10 +57,7 @@ pub fn check(pool: &Pool, changes: &[Change]) -> Vec<Diagnostic> {
 #[derive(Default)]
 pub(crate) struct Touched {
     pub features: Bits,
-    /// Parameters that relate to others otherwise, or are bound where they were not.
     pub params: Bits,
-    /// Parameters with another kind or default.
-    metadata: Bits,
 }
 
 impl Touched {
@@ -64,11 +67,7 @@ impl Touched {
         };
         match phrase.kind {
             Kind::Feature => self.features.extend(pool.features.find(&phrase.name)),
-            Kind::Param => {
-                let param = pool.params.find(&phrase.name);
-                self.params.extend(param);
-                self.metadata.extend(param);
-            }
+            Kind::Param => self.params.extend(pool.params.find(&phrase.name)),
             Kind::Node | Kind::Group | Kind::Subsystem => {}
         }
     }
@@ -77,12 +76,14 @@ impl Touched {
 /// Collects what is wrong.
 pub(crate) struct Checker<'p> {
     pub pool: &'p Pool,
+    /// Kinds that were read already; none where there is none, or it is wrong.
+    kinds: FxHashMap<u32, Option<Rc<ValueKind>>>,
     pub troubles: Vec<Diagnostic>,
 }
 
 impl Checker<'_> {
     /// The form of one value.
-    fn assertion(&mut self, key: &Key, value: &Value) {
+    fn assertion(&mut self, key: &Key, value: &Value, touched: &Touched) {
         let Some((clause, about)) = Phrase::of(key).and_then(|phrase| phrase.clause) else {
             return;
         };
@@ -101,16 +102,20 @@ impl Checker<'_> {
             }
             "param" if clause.kind != Kind::Subsystem => {
                 let param = about.and_then(|name| self.pool.params.known(&name));
-                // The kind is checked where the parameter is.
-                let kind = param.and_then(|param| {
-                    ValueKind::parse(self.pool.params.get(param).kind.as_ref()?).ok()
-                });
-                if let Some(kind) = kind {
+                // All values of a parameter that was touched itself are looked at with it.
+                let param = param.filter(|&param| !touched.params.contains(param));
+                if let Some(kind) = param.and_then(|param| self.kind(param)) {
                     self.value(key, text, &kind);
                 }
             }
             _ => {}
         }
+    }
+
+    fn kind(&mut self, param: u32) -> Option<Rc<ValueKind>> {
+        let written = &self.pool.params.get(param).kind;
+        let read = || ValueKind::parse(written.as_ref()?).ok().map(Rc::new);
+        self.kinds.entry(param).or_insert_with(read).clone()
     }
 
     fn value(&mut self, key: &Key, written: &str, kind: &ValueKind) {
@@ -147,7 +152,8 @@ impl Checker<'_> {
                 return;
             }
         };
-        if let ValueKind::Text = kind {
+        let is_known = param.entity.spelling.is_some();
+        if !is_known || matches!(kind, ValueKind::Text) {
             return;
         }
         self.value(&key.child("default"), default, &kind);

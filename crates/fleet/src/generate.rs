@@ -3,6 +3,8 @@
 //! How many of each there are, and how they relate, is given by distributions. A fleet is valid because it is made so: relations go
 //! one way only, every group gets what it needs, and only those conflict that never meet.
 
+use std::collections::BTreeMap;
+
 use ecow::EcoString;
 use hence_ledger::{Key, Value};
 use hence_model::diagnostic::Code;
@@ -413,42 +415,25 @@ impl Maker<'_> {
     /// Gives every group what it still needs; whether there was anything to give.
     fn complete(&mut self) -> bool {
         let pool = self.pool();
-        let mut needed = false;
+        let mut needed: BTreeMap<Key, Value> = BTreeMap::new();
         for (_, group) in pool.groups.iter() {
-            needed |= self.complete_part(&pool, &group_key(&group.entity.name), &group.part);
+            still_needed(
+                &pool,
+                &group_key(&group.entity.name),
+                &group.part,
+                &mut needed,
+            );
         }
         for (_, node) in pool.nodes.iter() {
             if let Some(own) = &node.own {
                 let top = Kind::Node.key(&node.entity.name);
-                needed |= self.complete_part(&pool, &top, &own.part);
+                still_needed(&pool, &top, &own.part, &mut needed);
             }
         }
-        needed
-    }
-
-    fn complete_part(&mut self, pool: &Pool, top: &Key, part: &Part) -> bool {
-        let mut missing = part.features_needed.clone();
-        missing.subtract(&part.installed);
-        for feature in missing.iter() {
-            let key = top.child("feature").child(pool.features.name(feature));
-            self.add(key, "50");
-        }
-        let mut needed = !missing.is_empty();
-        for param in part.params_needed.iter() {
-            let is_missing = !part.present.contains(param);
-            let is_unset = pool.must_change.contains(param) && !part.filled.contains(param);
-            if !is_missing && !is_unset {
-                continue;
-            }
-            needed = true;
-            let key = top.child("param").child(pool.params.name(param));
-            self.assertions.retain(|(other, _)| *other != key);
-            match is_unset {
-                true => self.add(key, "7"),
-                false => self.so(key),
-            }
-        }
-        needed
+        let is_complete = needed.is_empty();
+        self.assertions.retain(|(key, _)| !needed.contains_key(key));
+        self.assertions.extend(needed);
+        !is_complete
     }
 
     /// Lets some conflict that never meet.
@@ -513,6 +498,26 @@ impl Maker<'_> {
                     }
                 }
             }
+        }
+    }
+}
+
+/// What a group needs to be valid by itself, and so with any others.
+fn still_needed(pool: &Pool, top: &Key, part: &Part, needed: &mut BTreeMap<Key, Value>) {
+    let mut missing = part.features_needed.clone();
+    missing.subtract(&part.installed);
+    for feature in missing.iter() {
+        let key = top.child("feature").child(pool.features.name(feature));
+        needed.insert(key, Value::text("50"));
+    }
+    for param in part.params_needed.iter() {
+        let is_missing = !part.present.contains(param);
+        let is_unset = pool.must_change.contains(param) && !part.filled.contains(param);
+        let key = || top.child("param").child(pool.params.name(param));
+        if is_unset {
+            needed.insert(key(), Value::text("7"));
+        } else if is_missing {
+            needed.insert(key(), Value::Nothing);
         }
     }
 }

@@ -15,8 +15,8 @@ pub(crate) enum ValueKind {
     Boolean,
     /// One of these.
     Enumeration(Vec<String>),
-    /// What this matches as a whole.
-    Pattern(Regex),
+    /// What this matches as a whole, and how it was written.
+    Pattern(Regex, String),
 }
 
 const WORDS: [&str; 8] = [
@@ -57,13 +57,15 @@ impl ValueKind {
             ("pattern", Some(Some(pattern))) => {
                 // The pattern must be good by itself, not only in the brackets.
                 let whole =
-                    Regex::new(pattern).and_then(|_| Regex::new(&format!("^(?:{pattern})$")));
+                    Regex::new(pattern).and_then(|_| Regex::new(&format!(r"\A(?:{pattern})\z")));
                 let wrong = |error: regex::Error| {
                     let words = error.to_string();
                     let last = words.lines().last().unwrap_or_default().to_owned();
                     (format!("`{pattern}` is no regular expression"), last)
                 };
-                whole.map(Self::Pattern).map_err(wrong)
+                whole
+                    .map(|whole| Self::Pattern(whole, pattern.to_owned()))
+                    .map_err(wrong)
             }
             ("enumeration" | "pattern", _) => {
                 let message = format!("`{written}` does not say which values there are");
@@ -101,15 +103,15 @@ impl ValueKind {
                 let is_one = words.iter().any(|word| word == value);
                 (is_one, format!("one of `{}`", words.join("`, `")))
             }
-            Self::Pattern(pattern) => {
-                (pattern.is_match(value), format!("what `{pattern}` matches"))
+            Self::Pattern(pattern, written) => {
+                (pattern.is_match(value), format!("what `{written}` matches"))
             }
         };
         if !is_one {
             return Some(format!("{expected} is expected, not `{value}`"));
         }
         let extends = matches!(operator, Operator::List | Operator::And | Operator::Or);
-        let is_one_word = !matches!(self, Self::Text | Self::Pattern(_));
+        let is_one_word = !matches!(self, Self::Text | Self::Pattern(..));
         (extends && is_one_word).then(|| {
             format!(
                 "{expected} is expected, and `{}` would make it longer",

@@ -28,6 +28,7 @@ pub mod generate;
 mod kind;
 pub mod partial;
 pub mod plan;
+mod planner;
 pub mod pool;
 pub mod query;
 pub mod relations;

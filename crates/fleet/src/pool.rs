@@ -1,11 +1,9 @@
 //! What a state of the ledger says about a fleet, in tables.
 //!
 //! A pool is built from a state once and then kept current, change by change; both ways lead to equal pools. What is
-//! asserted stands in the tables of this file, dormant or not; what follows from it is derived beside them ([`derive`]).
+//! asserted stands in the tables of this file, dormant or not; what follows from it is derived beside them.
 //! Names are numbers inside; a name keeps its number for the life of the pool. The configuration of a node is kept nowhere:
 //! it is the few parts of its groups, one over the other.
-//!
-//! [`derive`]: crate::derive
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -11,85 +11,53 @@ use crate::pool::{Body, DEFAULT_GROUP, Feature, Param, Pool};
 use crate::table::{Named, Table};
 use crate::words::{Kind, Phrase, rank};
 
+/// What is said about a thing; no value says that nobody says it any more.
+struct Saying<'a> {
+    word: &'static str,
+    /// The name that it is about, if there is one.
+    about: &'a str,
+    value: Option<&'a Value>,
+}
+
+impl Saying<'_> {
+    fn is_so(&self) -> bool {
+        self.value.is_some()
+    }
+
+    fn text(&self) -> Option<EcoString> {
+        self.value.and_then(Value::as_text).map(EcoString::from)
+    }
+
+    /// What the vocabulary let in is a number.
+    fn rank(&self) -> Option<i64> {
+        let number = |value: &Value| value.as_text().and_then(rank).unwrap_or_default();
+        self.value.map(number)
+    }
+}
+
 impl Pool {
     /// Writes what is asserted about a key, and notes what has to be derived again.
     pub(crate) fn put(&mut self, key: &Key, value: Option<&Value>, dirt: &mut Dirt) {
         let Some(phrase) = Phrase::of(key) else {
             return;
         };
-        let text = || value.and_then(Value::as_text).map(EcoString::from);
-        let Some((clause, about)) = phrase.clause else {
-            let spelling = value.map(|_| text().unwrap_or_else(|| phrase.name.as_ref().into()));
-            self.put_entity(phrase.kind, &phrase.name, spelling, dirt);
+        let name = phrase.name.as_ref();
+        let Some((clause, about)) = &phrase.clause else {
+            let spelling = value.map(|value| value.as_text().unwrap_or(name).into());
+            self.put_entity(phrase.kind, name, spelling, dirt);
             return;
         };
-        let ranked = value.map(|value| value.as_text().and_then(rank).unwrap_or_default());
-        let other = about.as_deref().unwrap_or_default();
+        let said = Saying {
+            word: clause.word,
+            about: about.as_deref().unwrap_or_default(),
+            value,
+        };
         match phrase.kind {
-            Kind::Node => {
-                let number = self.nodes.number(&phrase.name);
-                match clause.word {
-                    "walk-in" => self.nodes.get_mut(number).walk_in = value.is_some(),
-                    "annotation" => self.nodes.get_mut(number).entity.annotation = text(),
-                    "group" => {
-                        let group = self.groups.number(other);
-                        let groups = &mut self.nodes.get_mut(number).groups;
-                        put_ranked(groups, group, ranked, &self.groups);
-                    }
-                    word => {
-                        dirt.nodes.insert(number);
-                        let node = self.nodes.get_mut(number);
-                        let own = node.own.get_or_insert_default();
-                        put_body(
-                            &mut own.body,
-                            word,
-                            other,
-                            ranked,
-                            value,
-                            &mut self.features,
-                            &mut self.params,
-                        );
-                        if own.body.features.is_empty() && own.body.params.is_empty() {
-                            node.own = None;
-                        }
-                    }
-                }
-            }
-            Kind::Group => {
-                let number = self.groups.number(&phrase.name);
-                let group = self.groups.get_mut(number);
-                match clause.word {
-                    "annotation" => group.entity.annotation = text(),
-                    word => {
-                        dirt.groups.insert(number);
-                        put_body(
-                            &mut group.body,
-                            word,
-                            other,
-                            ranked,
-                            value,
-                            &mut self.features,
-                            &mut self.params,
-                        );
-                    }
-                }
-            }
-            Kind::Feature => {
-                self.put_feature(&phrase.name, clause.word, other, ranked, value, dirt)
-            }
-            Kind::Param => self.put_param(&phrase.name, clause.word, other, value, dirt),
-            Kind::Subsystem => {
-                let number = self.subsystems.number(&phrase.name);
-                let subsystem = self.subsystems.get_mut(number);
-                match clause.word {
-                    "annotation" => subsystem.entity.annotation = text(),
-                    _ => set_bit(
-                        &mut subsystem.params,
-                        self.params.number(other),
-                        value.is_some(),
-                    ),
-                }
-            }
+            Kind::Node => self.put_node(name, &said, dirt),
+            Kind::Group => self.put_group(name, &said, dirt),
+            Kind::Feature => self.put_feature(name, &said, dirt),
+            Kind::Param => self.put_param(name, &said, dirt),
+            Kind::Subsystem => self.put_subsystem(name, &said),
         }
     }
 
@@ -126,104 +94,120 @@ impl Pool {
         }
     }
 
-    fn put_feature(
-        &mut self,
-        name: &str,
-        word: &str,
-        other: &str,
-        ranked: Option<i64>,
-        value: Option<&Value>,
-        dirt: &mut Dirt,
-    ) {
-        let number = self.features.number(name);
-        if word == "annotation" {
-            let text = value.and_then(Value::as_text).map(EcoString::from);
-            self.features.get_mut(number).entity.annotation = text;
-            return;
-        }
-        dirt.features.insert(number);
-        if word == "param" {
-            let param = self.params.number(other);
-            put_value(&mut self.features.get_mut(number).params, param, value);
-            return;
-        }
-        dirt.feature_graph = true;
-        let other = self.features.number(other);
-        match word {
-            "include" => {
-                let mut include = std::mem::take(&mut self.features.get_mut(number).include);
-                put_ranked(&mut include, other, ranked, &self.features);
-                self.features.get_mut(number).include = include;
+    fn put_node(&mut self, name: &str, said: &Saying<'_>, dirt: &mut Dirt) {
+        let number = self.nodes.number(name);
+        let node = self.nodes.get_mut(number);
+        match said.word {
+            "walk-in" => node.walk_in = said.is_so(),
+            "annotation" => node.entity.annotation = said.text(),
+            "group" => {
+                let group = self.groups.number(said.about);
+                put_ranked(&mut node.groups, group, said.rank(), &self.groups);
             }
-            "depend" => {
-                set_bit(
-                    &mut self.features.get_mut(number).depend,
-                    other,
-                    value.is_some(),
-                );
+            _ => {
+                dirt.nodes.insert(number);
+                let own = node.own.get_or_insert_default();
+                own.body.put(said, &mut self.features, &mut self.params);
+                if own.body.features.is_empty() && own.body.params.is_empty() {
+                    node.own = None;
+                }
             }
-            _ => set_bit(
-                &mut self.features.get_mut(number).conflict,
-                other,
-                value.is_some(),
-            ),
         }
     }
 
-    fn put_param(
-        &mut self,
-        name: &str,
-        word: &str,
-        other: &str,
-        value: Option<&Value>,
-        dirt: &mut Dirt,
-    ) {
-        let text = || value.and_then(Value::as_text).map(EcoString::from);
-        let number = self.params.number(name);
-        if matches!(word, "depend" | "conflict") {
-            dirt.param_graph = true;
-            let other = self.params.number(other);
-            let param = self.params.get_mut(number);
-            match word {
-                "depend" => set_bit(&mut param.depend, other, value.is_some()),
-                _ => set_bit(&mut param.conflict, other, value.is_some()),
+    fn put_group(&mut self, name: &str, said: &Saying<'_>, dirt: &mut Dirt) {
+        let number = self.groups.number(name);
+        let group = self.groups.get_mut(number);
+        match said.word {
+            "annotation" => group.entity.annotation = said.text(),
+            _ => {
+                dirt.groups.insert(number);
+                group.body.put(said, &mut self.features, &mut self.params);
             }
+        }
+    }
+
+    fn put_feature(&mut self, name: &str, said: &Saying<'_>, dirt: &mut Dirt) {
+        let number = self.features.number(name);
+        match said.word {
+            "annotation" => self.features.get_mut(number).entity.annotation = said.text(),
+            "param" => {
+                dirt.features.insert(number);
+                let param = self.params.number(said.about);
+                let params = &mut self.features.get_mut(number).params;
+                put_value(params, param, said.value);
+            }
+            relation => {
+                dirt.features.insert(number);
+                dirt.feature_graph = true;
+                let other = self.features.number(said.about);
+                let feature = self.features.get_mut(number);
+                match relation {
+                    "depend" => put_bit(&mut feature.depend, other, said.is_so()),
+                    "conflict" => put_bit(&mut feature.conflict, other, said.is_so()),
+                    _ => {
+                        let mut include = std::mem::take(&mut feature.include);
+                        put_ranked(&mut include, other, said.rank(), &self.features);
+                        self.features.get_mut(number).include = include;
+                    }
+                }
+            }
+        }
+    }
+
+    fn put_param(&mut self, name: &str, said: &Saying<'_>, dirt: &mut Dirt) {
+        let number = self.params.number(name);
+        if let "depend" | "conflict" = said.word {
+            dirt.param_graph = true;
+            let other = self.params.number(said.about);
+            let param = self.params.get_mut(number);
+            let relation = match said.word {
+                "depend" => &mut param.depend,
+                _ => &mut param.conflict,
+            };
+            put_bit(relation, other, said.is_so());
             return;
         }
         let param = self.params.get_mut(number);
-        match word {
-            "kind" => param.kind = text(),
-            "description" => param.description = text(),
-            "annotation" => param.entity.annotation = text(),
-            "level" => param.level = text(),
-            "restart" => param.restart = value.is_some(),
+        match said.word {
+            "kind" => param.kind = said.text(),
+            "description" => param.description = said.text(),
+            "annotation" => param.entity.annotation = said.text(),
+            "level" => param.level = said.text(),
+            "restart" => param.restart = said.is_so(),
             "default" => {
-                param.default = text();
+                param.default = said.text();
                 dirt.params.insert(number);
             }
             _ => {
-                param.must_change = value.is_some();
+                param.must_change = said.is_so();
                 dirt.params.insert(number);
+            }
+        }
+    }
+
+    fn put_subsystem(&mut self, name: &str, said: &Saying<'_>) {
+        let number = self.subsystems.number(name);
+        let subsystem = self.subsystems.get_mut(number);
+        match said.word {
+            "annotation" => subsystem.entity.annotation = said.text(),
+            _ => {
+                let param = self.params.number(said.about);
+                put_bit(&mut subsystem.params, param, said.is_so());
             }
         }
     }
 }
 
-fn put_body(
-    body: &mut Body,
-    word: &str,
-    other: &str,
-    ranked: Option<i64>,
-    value: Option<&Value>,
-    features: &mut Table<Feature>,
-    params: &mut Table<Param>,
-) {
-    match word {
-        "feature" => {
-            let feature = features.number(other);
-            put_ranked(&mut body.features, feature, ranked, features);
+impl Body {
+    fn put(&mut self, said: &Saying<'_>, features: &mut Table<Feature>, params: &mut Table<Param>) {
+        match said.word {
+            "feature" => {
+                let feature = features.number(said.about);
+                put_ranked(&mut self.features, feature, said.rank(), features);
+            }
+            _ => put_value(&mut self.params, params.number(said.about), said.value),
         }
-        _ => put_value(&mut body.params, params.number(other), value),
     }
 }
 
@@ -238,10 +222,8 @@ fn put_ranked<T: Named>(
     let Some(rank) = rank else {
         return;
     };
-    let name = |number| &table.get(number).entity().name;
-    let order =
-        |&(other_rank, other): &(i64, u32)| (other_rank, name(other)) < (rank, name(number));
-    let at = ranked.partition_point(order);
+    let place = (rank, table.name(number));
+    let at = ranked.partition_point(|&(rank, other)| (rank, table.name(other)) < place);
     // Most lists are short, and there are many of them.
     ranked.reserve_exact(1);
     ranked.insert(at, (rank, number));
@@ -258,7 +240,7 @@ fn put_value(values: &mut BTreeMap<u32, Value>, param: u32, value: Option<&Value
     }
 }
 
-fn set_bit(bits: &mut Bits, number: u32, is_so: bool) {
+fn put_bit(bits: &mut Bits, number: u32, is_so: bool) {
     match is_so {
         true => {
             bits.insert(number);

@@ -1,5 +1,9 @@
 //! What one change can break.
 
+use hence_fleet::Words;
+use hence_ledger::vocabulary::Reach;
+use hence_ledger::{Key, Vocabulary};
+
 use crate::dsl::{codes, fleet, parse};
 
 #[test]
@@ -440,4 +444,26 @@ fn equal_ranks_are_ordered_by_name() {
     );
     assert_eq!(fleet.value("n", "P"), "b, a");
     assert_eq!(fleet.pool.memberships("n").unwrap(), ["a", "B"]);
+}
+
+#[test]
+fn a_relation_needs_both_of_its_ends_and_the_default_group_is_always_there() {
+    for (key, supports) in [
+        ("group/web", [].as_slice()),
+        ("group/web/feature/f", &["group/web", "feature/f"]),
+        ("group/+++default/feature/f", &["feature/f"]),
+        ("group/+++skel/param/p", &["group/+++skel", "param/p"]),
+        ("node/n/walk-in", &["node/n"]),
+        ("node/n/group/+++skel", &["node/n", "group/+++skel"]),
+        ("feature/f/include/g", &["feature/f", "feature/g"]),
+        ("subsystem/s/param/p", &["subsystem/s", "param/p"]),
+    ] {
+        let needed = Words.supports(&Key::from_text(key));
+        let needed: Vec<&str> = needed.iter().map(Key::as_str).collect();
+        assert_eq!(needed, supports, "{key}");
+    }
+    let reach = |key: &str| Words.reach(&Key::from_text(key));
+    assert_eq!(reach("node/n"), Reach::Below);
+    assert_eq!(reach("param/p"), Reach::Anywhere);
+    assert_eq!(reach("param/p/default"), Reach::Nowhere);
 }

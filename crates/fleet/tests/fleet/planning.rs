@@ -217,7 +217,7 @@ fn a_plan_can_be_about_some_nodes() {
     let only = plan(
         &active.pool,
         &head.pool,
-        Nodes::Only(&["N2".into(), "nobody".into()]),
+        Nodes::Only(&["N2".into(), "nobody".into(), "n2".into()]),
     );
     assert_eq!(only.nodes.len(), 1);
     assert_eq!(only.nodes[0].0, "n2");
