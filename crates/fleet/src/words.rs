@@ -6,6 +6,7 @@
 //! feature/F = spelling    annotation             include/F = rank  depend/F  conflict/F  param/P = value or nothing
 //! param/P = spelling      kind  default  description  annotation  must-change  restart  level    depend/P  conflict/P
 //! subsystem/S = spelling  annotation             param/P
+//! right/O/K               owner O may write K and all below it, and nothing else but what is so named
 //! ```
 //!
 //! In keys all names are in one case; how a name is spelled is the value of its own key. What stands under a node besides
@@ -14,8 +15,9 @@
 use std::borrow::Cow;
 
 use hence_ledger::key::fold;
+use hence_ledger::rights::Rights;
 use hence_ledger::vocabulary::Reach;
-use hence_ledger::{Fault, Key, Keys, Value, Vocabulary};
+use hence_ledger::{Fault, Key, Keys, State, Value, Vocabulary};
 use hence_model::diagnostic::similar;
 
 /// The lowest membership of every node, in keys. It is always there.
@@ -168,6 +170,13 @@ impl<'k> Phrase<'k> {
 impl Vocabulary for Words {
     fn assertion(&self, names: &[String], value: Value) -> Result<(Key, Value), Fault> {
         let key = self.key(names)?;
+        if names[0] == RIGHT {
+            return match (names.len(), value) {
+                (..=2, _) => Err(unfinished(names)),
+                (_, Value::Nothing) => Ok((key, Value::Nothing)),
+                _ => Err(Fault::new(format!("`{key}` has no value"))),
+            };
+        }
         let Some(phrase) = Phrase::of(&key) else {
             return Err(unfinished(names));
         };
@@ -182,6 +191,9 @@ impl Vocabulary for Words {
         let Some(kind) = names.first() else {
             return Err(Fault::new("a key has names"));
         };
+        if kind == RIGHT {
+            return right(names);
+        }
         let kind = Kind::of(kind).ok_or_else(|| no_kind(kind))?;
         let mut folded = vec![kind.word().to_owned()];
         if let Some(name) = names.get(1) {
@@ -246,6 +258,37 @@ impl Vocabulary for Words {
             _ => Reach::Nowhere,
         }
     }
+}
+
+/// Who may write where: keys that begin so have the owner next, and then another key.
+const RIGHT: &str = "right";
+
+fn right(names: &[String]) -> Result<Key, Fault> {
+    let mut all = vec![RIGHT.to_owned()];
+    all.extend(names.get(1).cloned());
+    if let Some(below @ [_, ..]) = names.get(2..) {
+        let key = match below[0] == RIGHT {
+            true => right(below)?,
+            false => Words.key(below)?,
+        };
+        all.extend(key.names().map(|name| name.into_owned()));
+    }
+    Ok(Key::new(all.iter().map(String::as_str)))
+}
+
+/// Who may write where, as a state says it.
+pub fn rights(state: &State) -> Rights {
+    let mut rights = Rights::default();
+    for (key, _) in state.among(Keys::Under(Key::new([RIGHT]))) {
+        let mut names = key.names().skip(1);
+        let owner = names.next();
+        let top: Vec<Cow<'_, str>> = names.collect();
+        if let (Some(owner), [_, ..]) = (owner, top.as_slice()) {
+            let top = Key::new(top.iter().map(|name| &**name));
+            rights.confine(&*owner, Keys::Under(top));
+        }
+    }
+    rights
 }
 
 /// The one spelling of a name in keys.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! # who holds the queue
-//! assert group/web "Web servers"
+//! assert group/web/annotation "Web servers"
 //! retract group/old ; retract-under node/n7
 //! apply site {
 //!   assert feature/scheduler Scheduler

@@ -10,9 +10,8 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use hence_fleet::edit::{self, Edit};
-use hence_fleet::{Pool, Words, check};
+use hence_fleet::{Pool, Words, check, words};
 use hence_ledger::parser;
-use hence_ledger::rights::Rights;
 use hence_ledger::{Change, Command, Key, State};
 use hence_model::diagnostic::Diagnostic;
 use hence_store::{Proposal, Receipt, Refused, Repository, Request, Rules, Store};
@@ -181,6 +180,7 @@ impl Service {
         &mut self,
         change: impl FnOnce(&mut Repository, &mut Rules<'_>) -> Result<Receipt, Refused>,
     ) -> Result<Receipt, Refused> {
+        let rights = words::rights(self.repository.state());
         let head = &mut self.head;
         let mut tried: Option<Vec<Change>> = None;
         let mut check = |state: &State, changes: &[Change]| {
@@ -192,7 +192,7 @@ impl Service {
             check::check(head, changes)
         };
         let mut rules = Rules {
-            rights: &Rights::default(),
+            rights: &rights,
             vocabulary: &Words,
             check: &mut check,
         };
