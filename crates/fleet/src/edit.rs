@@ -6,11 +6,19 @@
 use std::fmt;
 
 use ecow::EcoString;
+use hence_ledger::admission::WALK_IN;
 use hence_ledger::key::fold;
 use hence_ledger::{Command, Fault, Key, Keys, State, Value, Vocabulary};
-use hence_model::diagnostic::similar;
+use hence_model::diagnostic::{Code, similar};
 
 use crate::words::{DEFAULT, Kind, SKELETON, Words};
+
+/// There is no such node, group, feature, parameter or subsystem.
+pub const NO_SUCH: Code = Code::new("fleet.no-such-name");
+/// There is such a thing already.
+pub const EXISTS: Code = Code::new("fleet.exists");
+/// An edit that makes no sense.
+pub const NO_EDIT: Code = Code::new("fleet.no-edit");
 
 /// Ranks are given out so far apart that something fits between.
 const STEP: i64 = 10;
@@ -197,7 +205,7 @@ impl Editor<'_> {
             return Ok(());
         }
         let kind = thing.kind.word();
-        let fault = Fault::new(format!("there is no {thing}"));
+        let fault = Fault::new(format!("there is no {thing}")).code(NO_SUCH);
         let names = names(self.state, thing.kind);
         let near = similar(&thing.name, names.iter().map(String::as_str));
         Err(match near.first() {
@@ -209,15 +217,25 @@ impl Editor<'_> {
     fn create(&mut self, thing: &Thing, properties: &[Property]) -> Result<(), Fault> {
         let walked_in = thing.field("walk-in");
         match self.state.get(&thing.key()) {
-            // Somebody had come by themselves, and is now expected.
+            // Somebody had come by themselves, and is now expected. What they brought stays, in better hands.
             Some(_) if thing.kind == Kind::Node && self.state.get(&walked_in).is_some() => {
+                let brought: Vec<(Key, Value)> = self
+                    .state
+                    .among(Keys::Under(thing.key()))
+                    .filter(|(key, assertion)| **key != walked_in && assertion.owner == WALK_IN)
+                    .map(|(key, assertion)| (key.clone(), assertion.value.clone()))
+                    .collect();
                 self.retract(Keys::Only(walked_in));
+                for (key, value) in brought {
+                    self.assert(key, value)?;
+                }
             }
             Some(known) => {
                 let spelling = known.value.as_text().unwrap_or(&thing.name);
                 let kind = thing.kind.word();
                 return Err(
                     Fault::new(format!("there is a {kind} `{spelling}` already"))
+                        .code(EXISTS)
                         .help(format!("`hence set {kind} {spelling} …` changes it")),
                 );
             }
@@ -242,7 +260,7 @@ impl Editor<'_> {
                 Some("no" | "false") | None if is_flag => self.retract(Keys::Only(key)),
                 Some(other) if is_flag => {
                     let message = format!("`{property}` is `yes` or `no`, not `{other}`");
-                    return Err(Fault::new(message));
+                    return Err(Fault::new(message).code(NO_EDIT));
                 }
                 Some(text) => self.assert(key, Value::text(text))?,
                 None => self.retract(Keys::Only(key)),
@@ -255,7 +273,9 @@ impl Editor<'_> {
         self.there(thing)?;
         if thing.kind == Kind::Group && fold(&thing.name) == DEFAULT {
             let help = "`hence replace` with no names takes all features or parameters from it";
-            return Err(Fault::new("the default group cannot be removed").help(help));
+            return Err(Fault::new("the default group cannot be removed")
+                .code(NO_EDIT)
+                .help(help));
         }
         self.retract(Keys::Under(thing.key()));
         let references = references(self.state, thing);
@@ -268,7 +288,7 @@ impl Editor<'_> {
     fn rename(&mut self, thing: &Thing, name: &str) -> Result<(), Fault> {
         self.there(thing)?;
         if thing.kind == Kind::Group && matches!(fold(&thing.name).as_str(), DEFAULT | SKELETON) {
-            return Err(Fault::new("this group cannot have another name"));
+            return Err(Fault::new("this group cannot have another name").code(NO_EDIT));
         }
         let new = Thing {
             kind: thing.kind,
@@ -278,7 +298,7 @@ impl Editor<'_> {
             return self.assert(new.key(), Value::text(name));
         }
         if self.is_there(&new) {
-            return Err(Fault::new(format!("there is a {new} already")));
+            return Err(Fault::new(format!("there is a {new} already")).code(EXISTS));
         }
         let old_key = thing.key();
         let below: Vec<(Key, Value)> = self
@@ -419,7 +439,7 @@ impl Editor<'_> {
                 let top = thing.field(relation.word());
                 let there: Vec<String> = last_names(self.state, &top);
                 let near = similar(name, there.iter().map(String::as_str));
-                let fault = Fault::new(message);
+                let fault = Fault::new(message).code(NO_SUCH);
                 return Err(match near.first() {
                     Some(near) => fault.help(format!("did you mean `{near}`?")),
                     None => fault,
@@ -481,7 +501,7 @@ fn no_value(relation: Relation, item: &Item) -> Result<(), Fault> {
                 "a {relation} has no value, but `{}` has `={value}`",
                 item.name
             );
-            Err(Fault::new(message))
+            Err(Fault::new(message).code(NO_EDIT))
         }
     }
 }

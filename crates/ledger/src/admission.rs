@@ -17,6 +17,9 @@ pub const DORMANT: Code = Code::new("ledger.dormant");
 /// The owner may not write there.
 pub const FORBIDDEN: Code = Code::new("ledger.forbidden");
 
+/// Anybody may take what this owner asserts: it is what came by itself.
+pub const WALK_IN: &str = "walk-in";
+
 /// What somebody wants to do, and what they say they know about it.
 #[derive(Clone, Debug)]
 pub struct Admission<'a> {
@@ -142,7 +145,9 @@ fn lost(admission: &Admission<'_>, changes: &[Change]) -> Vec<(EcoString, Key)> 
 
 fn taken(admission: &Admission<'_>, lost: &[(EcoString, Key)]) -> Vec<Diagnostic> {
     let untold = |key: &Key| !admission.take.iter().any(|taken| key.is_under(taken));
-    let lost = lost.iter().filter(|(_, key)| untold(key));
+    let lost = lost
+        .iter()
+        .filter(|(owner, key)| owner != WALK_IN && untold(key));
     lost.map(|(owner, key)| {
         let message = format!("`{key}` belongs to `{owner}`");
         Diagnostic::error(TAKEN, message)

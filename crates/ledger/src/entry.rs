@@ -41,6 +41,7 @@ pub struct Entry {
 
 /// By what means a change came.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Origin {
     /// A command, in its own words.
     Command(String),
@@ -50,6 +51,7 @@ pub enum Origin {
 
 /// What was done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Act {
     /// What is asserted was changed.
     Commit {
@@ -77,6 +79,7 @@ pub enum Act {
 
 /// Which nodes an activation meant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Scope {
     /// All, and those still to come.
     Everything,
@@ -86,6 +89,7 @@ pub enum Scope {
 
 /// Some of all nodes, by their folded names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Nodes {
     /// These.
     Only(BTreeSet<String>),

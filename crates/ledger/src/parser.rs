@@ -22,8 +22,6 @@ use crate::{Command, Key, Keys};
 
 /// Something is no command.
 pub const SYNTAX: Code = Code::new("ledger.syntax");
-/// There is no such key, or it cannot have such a value.
-pub const UNKNOWN: Code = Code::new("ledger.unknown-key");
 
 /// The commands in a text, with the place of each, or all that is wrong with them. What is asserted outside of any `apply` is
 /// asserted by `owner`.
@@ -334,18 +332,16 @@ impl<'p> Parser<'p> {
     }
 
     fn trouble(&mut self, start: usize, message: impl Into<String>, help: &str) -> Reported {
-        self.report(SYNTAX, start, message.into(), help)
-    }
-
-    fn unknown(&mut self, start: usize, fault: Fault) -> Reported {
-        self.report(UNKNOWN, start, fault.message, &fault.help)
-    }
-
-    fn report(&mut self, code: Code, start: usize, message: String, help: &str) -> Reported {
-        let mut diagnostic = Diagnostic::error(code, message).at(self.word(start));
+        let mut diagnostic = Diagnostic::error(SYNTAX, message).at(self.word(start));
         if !help.is_empty() {
             diagnostic = diagnostic.help(help);
         }
+        self.troubles.push(diagnostic);
+        Reported
+    }
+
+    fn unknown(&mut self, start: usize, fault: Fault) -> Reported {
+        let diagnostic = Diagnostic::from(fault).at(self.word(start));
         self.troubles.push(diagnostic);
         Reported
     }

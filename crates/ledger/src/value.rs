@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// What is asserted about a key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Value {
     /// That it is so.
     Nothing,

@@ -1,5 +1,7 @@
 //! What the keys of a ledger mean.
 
+use hence_model::diagnostic::{Code, Diagnostic};
+
 use crate::{Key, Keys, Value};
 
 /// The keys that there are, and how they bear on each other. All of it is decided by keys and values alone, never by what
@@ -32,9 +34,14 @@ pub enum Reach {
     Anywhere,
 }
 
-/// What is wrong with something written.
+/// There is no such key, or it cannot have such a value.
+pub const UNKNOWN: Code = Code::new("ledger.unknown-key");
+
+/// What is wrong with something written, wherever it is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
+    /// What kind of trouble it is.
+    pub code: Code,
     /// What is wrong, in words.
     pub message: String,
     /// What to do about it; may be empty.
@@ -42,17 +49,34 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// What is wrong, without advice.
+    /// A key that is none, without advice.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
+            code: UNKNOWN,
             message: message.into(),
             help: String::new(),
         }
+    }
+
+    /// Of another kind.
+    pub fn code(mut self, code: Code) -> Self {
+        self.code = code;
+        self
     }
 
     /// With advice.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = help.into();
         self
+    }
+}
+
+impl From<Fault> for Diagnostic {
+    fn from(fault: Fault) -> Self {
+        let diagnostic = Diagnostic::error(fault.code, fault.message);
+        match fault.help.is_empty() {
+            true => diagnostic,
+            false => diagnostic.help(fault.help),
+        }
     }
 }

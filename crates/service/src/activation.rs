@@ -5,6 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use ecow::EcoString;
+use hence_fleet::edit::NO_SUCH;
 use hence_fleet::plan::{self, Plan};
 use hence_fleet::{Failure, Kind, Pool};
 use hence_ledger::entry::{Nodes, Scope};
@@ -18,8 +19,6 @@ use crate::history::STRANGERS;
 
 /// What a plan was made from has moved.
 pub const STALE: Code = Code::new("fleet.stale-plan");
-/// There is no such node, or no such group.
-pub const NO_SUCH: Code = Code::new("fleet.no-such-name");
 
 /// What a plan was made from: the newest commit, and the newest activation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,9 +11,7 @@ use std::collections::btree_map::Entry;
 
 use hence_fleet::edit::{self, Edit};
 use hence_fleet::{Pool, Words, check, words};
-use hence_ledger::parser;
 use hence_ledger::{Change, Command, Key, State};
-use hence_model::diagnostic::Diagnostic;
 use hence_store::{Proposal, Receipt, Refused, Repository, Request, Rules, Store};
 
 pub use activation::{Extent, Pair, Planned};
@@ -114,13 +112,8 @@ impl Service {
         let mut state = self.state();
         let mut commands = Vec::new();
         for (number, edit) in edits.iter().enumerate() {
-            let more = edit::commands(state, owner, edit).map_err(|fault| {
-                let mut trouble = Diagnostic::error(parser::UNKNOWN, fault.message);
-                trouble
-                    .help
-                    .extend(Some(fault.help).filter(|help| !help.is_empty()));
-                Refused::Because(vec![trouble])
-            })?;
+            let more = edit::commands(state, owner, edit)
+                .map_err(|fault| Refused::Because(vec![fault.into()]))?;
             if number + 1 < edits.len() {
                 let mut next = state.clone();
                 for command in &more {

@@ -6,7 +6,7 @@ use hence_store::Receipt;
 use serde::Serialize;
 
 use super::plan::Where;
-use super::{Changing, Format, print_json, stop};
+use super::{Changing, Format, many, print_json, stop};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -57,9 +57,8 @@ impl Activate {
                 match version {
                     None => console.say("nothing changed since the last activation"),
                     Some(version) => {
-                        let count = changed.count();
-                        let nodes = if count == 1 { "node" } else { "nodes" };
-                        console.say(&format!("version {version}: {count} {nodes} changed"));
+                        let nodes = many(changed.count(), "node");
+                        console.say(&format!("version {version}: {nodes} changed"));
                     }
                 }
             }

@@ -2,9 +2,8 @@
 
 use clap::Args;
 use hence_ledger::{Command, Keys, Value, Vocabulary, parser};
-use hence_model::diagnostic::Diagnostic;
 
-use super::{Changing, key, read};
+use super::{Changing, faulty, key, names, read};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -22,21 +21,9 @@ pub struct Assert {
 impl Assert {
     /// Asserts it.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        let names = hence_ledger::Key::names_in(&self.key);
-        // What is no key is told in one place.
-        let names = names
-            .ok_or(())
-            .or_else(|()| key(&self.key).map(|_| Vec::new()))?;
         let value = self.value.as_deref().map_or(Value::Nothing, Value::text);
-        let (key, value) = hence_fleet::Words
-            .assertion(&names, value)
-            .map_err(|fault| {
-                let mut trouble = Diagnostic::error(parser::UNKNOWN, fault.message);
-                trouble
-                    .help
-                    .extend(Some(fault.help).filter(|help| !help.is_empty()));
-                Stop::Refused(Box::new(trouble))
-            })?;
+        let meant = hence_fleet::Words.assertion(&names(&self.key)?, value);
+        let (key, value) = meant.map_err(faulty)?;
         let owner = self.changing.owner().into();
         commit(
             console,

@@ -8,7 +8,7 @@ use hence_fleet::explain::write_parameter;
 use hence_fleet::{Config as Parameters, Kind};
 use hence_service::Service;
 
-use super::{Format, Ledger, print_json, stop};
+use super::{Format, Ledger, many, print_json, stop};
 use crate::console::Console;
 use crate::disk::{replace, unwritable};
 use crate::{Exit, Stop};
@@ -83,7 +83,7 @@ pub fn no_node(console: &mut Console<'_>, service: &Service, node: &str) -> Stop
         // It was not there then.
         Ok(_) => {
             let message = format!("there was no node `{node}` then");
-            let code = hence_service::activation::NO_SUCH;
+            let code = hence_fleet::edit::NO_SUCH;
             Stop::Refused(Box::new(hence_model::diagnostic::Diagnostic::error(
                 code, message,
             )))
@@ -156,7 +156,7 @@ impl Export {
             written.map_err(|error| unwritable(&file, &error))?;
         }
         console.end_progress();
-        console.say(&format!("{} files in {out}", nodes.len()));
+        console.say(&format!("{} in {out}", many(nodes.len(), "file")));
         Ok(Exit::Done)
     }
 }

@@ -138,7 +138,7 @@ fn no_parameter(pool: &Pool, node: &str, parameter: &str) -> Stop {
     let names = config.keys().map(|name| name.as_str());
     let near = hence_model::diagnostic::similar(parameter, names);
     let message = format!("`{parameter}` is not in the configuration of `{node}`");
-    let code = hence_service::activation::NO_SUCH;
+    let code = hence_fleet::edit::NO_SUCH;
     let mut trouble = hence_model::diagnostic::Diagnostic::error(code, message);
     if let Some(near) = near.first() {
         trouble.help.push(format!("did you mean `{near}`?"));
@@ -275,7 +275,7 @@ pub fn line(console: &mut Console<'_>, service: &mut Service, number: usize) -> 
             0 => "nothing is pending, so a plan has no lines".to_owned(),
             last => format!("there is no `p{number}`: the last line of the plan is `p{last}`"),
         };
-        let code = hence_service::activation::NO_SUCH;
+        let code = hence_fleet::edit::NO_SUCH;
         let trouble = hence_model::diagnostic::Diagnostic::error(code, message);
         return Err(Stop::Refused(Box::new(
             trouble.help("`hence plan` shows its lines"),

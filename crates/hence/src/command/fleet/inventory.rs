@@ -6,13 +6,14 @@ use clap::{Args, ValueEnum};
 use hence_fleet::Kind;
 use hence_fleet::edit::Edit;
 use hence_fleet::query::{Query, Subject};
+use hence_ledger::admission::WALK_IN;
 use hence_ledger::key::fold;
 use hence_ledger::{Command, Value};
 use hence_model::source::Sources;
 use hence_service::{Leave, Service};
 use serde::{Deserialize, Serialize};
 
-use super::{Changing, Format, Ledger, moment, print_json, stop};
+use super::{Changing, Format, Ledger, many, moment, print_json, stop};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -154,10 +155,7 @@ fn table(console: &mut Console<'_>, nodes: &[Subject]) -> Result<(), Stop> {
         );
         writeln!(console.data(), "{}", line.trim_end())?;
     }
-    console.say(&match nodes.len() {
-        1 => "1 node".to_owned(),
-        count => format!("{count} nodes"),
-    });
+    console.say(&many(nodes.len(), "node"));
     Ok(())
 }
 
@@ -169,9 +167,6 @@ pub struct CheckIn {
     #[command(flatten)]
     changing: Changing,
 }
-
-/// Those who come by themselves assert that they are there.
-const WALK_IN: &str = "walk-in";
 
 impl CheckIn {
     /// Notes it.

@@ -1,11 +1,14 @@
 //! `hence log`: who did what, when and why.
 
+use std::collections::BTreeSet;
+
 use clap::Args;
 use hence_ledger::entry::{Nodes, Origin, Scope};
 use hence_ledger::{Act, Entry};
+use hence_service::history::STRANGERS;
 use serde::Serialize;
 
-use super::{Format, Ledger, ToldChange, counted, moment, print_json};
+use super::{Format, Ledger, ToldChange, counted, many, moment, print_json};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -87,12 +90,15 @@ impl Log {
             } => {
                 let scope = match scope {
                     Scope::Everything => "everywhere".to_owned(),
-                    Scope::Only(nodes) => format!("on {} nodes", nodes.len()),
+                    Scope::Only(nodes) => format!("on {}", many(nodes.len(), "node")),
                 };
+                // Those who are still to come are no nodes yet.
+                let count =
+                    |nodes: &BTreeSet<String>| nodes.len() - usize::from(nodes.contains(STRANGERS));
                 let changed = match changed {
-                    Nodes::Only(nodes) => format!("{} changed", nodes.len()),
-                    Nodes::AllBut(nodes) if nodes.is_empty() => "all changed".to_owned(),
-                    Nodes::AllBut(nodes) => format!("all but {} changed", nodes.len()),
+                    Nodes::Only(nodes) => format!("{} changed", count(nodes)),
+                    Nodes::AllBut(nodes) if count(nodes) == 0 => "all changed".to_owned(),
+                    Nodes::AllBut(nodes) => format!("all but {} changed", count(nodes)),
                 };
                 format!("activates {target} {scope}: {changed}")
             }

@@ -21,7 +21,7 @@ use std::io::Read;
 use clap::{Args, ValueEnum};
 use hence_ledger::entry::Origin;
 use hence_ledger::key::fold;
-use hence_ledger::{Change, Key, Vocabulary};
+use hence_ledger::{Change, Fault, Key, Vocabulary};
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::{FileId, ReadError, Sources};
 use hence_model::unit::Unit;
@@ -81,8 +81,15 @@ impl Ledger {
 
     /// A ledger, which is made if it is not there.
     pub fn make(&self, console: &mut Console<'_>) -> Result<Service, Stop> {
-        let directory = console.path(&self.directory(console));
-        let store = Redb::open(&directory).map_err(|error| Stop::Failed(Box::new(error.into())))?;
+        let name = self.directory(console);
+        let directory = console.path(&name);
+        let store = Redb::open(&directory).map_err(|mut error| {
+            // As it was given.
+            error.message = error
+                .message
+                .replace(&directory.display().to_string(), &name);
+            Stop::Failed(Box::new(error.into()))
+        })?;
         Service::open(Box::new(store)).map_err(|refused| stop(console, refused))
     }
 }
@@ -183,20 +190,20 @@ impl Changing {
 
 /// The key that is written so.
 pub fn key(text: &str) -> Result<Key, Stop> {
-    let names = hence_ledger::Key::names_in(text);
-    let wrong = |message: String, help: String| {
-        let mut trouble = Diagnostic::error(hence_ledger::parser::UNKNOWN, message);
-        trouble
-            .help
-            .extend(Some(help).filter(|help| !help.is_empty()));
-        Stop::Refused(Box::new(trouble))
-    };
-    let Some(names) = names else {
-        let help = "names are joined by `/` and not empty";
-        return Err(wrong(format!("`{text}` is not a key"), help.to_owned()));
-    };
-    let key = hence_fleet::Words.key(&names);
-    key.map_err(|fault| wrong(fault.message, fault.help))
+    hence_fleet::Words.key(&names(text)?).map_err(faulty)
+}
+
+/// The names in a key that is written so.
+pub fn names(text: &str) -> Result<Vec<String>, Stop> {
+    Key::names_in(text).ok_or_else(|| {
+        let fault = Fault::new(format!("`{text}` is not a key"));
+        faulty(fault.help("names are joined by `/` and not empty"))
+    })
+}
+
+/// What is wrong with something written on the command line.
+pub fn faulty(fault: Fault) -> Stop {
+    Stop::Refused(Box::new(fault.into()))
 }
 
 #[derive(Serialize)]
@@ -344,6 +351,14 @@ pub fn counted(changes: &[Change]) -> String {
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
     words.join(", ")
+}
+
+/// So many of something.
+pub fn many(count: usize, word: &str) -> String {
+    match count {
+        1 => format!("1 {word}"),
+        count => format!("{count} {word}s"),
+    }
 }
 
 /// Prints an answer for programs.

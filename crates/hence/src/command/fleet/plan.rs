@@ -10,7 +10,7 @@ use hence_service::{Extent, Planned, Service};
 use serde::Serialize;
 
 use super::validate::ToldFailure;
-use super::{Format, Ledger, print_json, stop};
+use super::{Format, Ledger, many, print_json, stop};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -219,7 +219,8 @@ impl Plan {
             nodes => format!("{nodes} nodes change"),
         };
         if restarts + rereads > 0 {
-            words.push_str(&format!(", {restarts} restarts, {rereads} re-reads"));
+            let (restarts, rereads) = (many(restarts, "restart"), many(rereads, "re-read"));
+            words.push_str(&format!(", {restarts}, {rereads}"));
         }
         if planned.strangers {
             words.push_str("; so do nodes that are still to come");

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use clap::{Args, ValueEnum};
 use hence_fleet::plan::{self, Nodes, Plan};
 use hence_fleet::{Pool, Words, tree};
+use hence_ledger::admission::WALK_IN;
 use hence_ledger::entry::Origin;
 use hence_ledger::{Change, Command, Hash, Key, State};
 use hence_model::diagnostic::{Code, Diagnostic};
@@ -16,11 +17,12 @@ use hence_model::source::Span;
 use serde::Serialize;
 
 use super::difference::line;
-use super::{Changing, Format, ToldChange, counted, print_json, shown};
+use super::{Changing, Format, ToldChange, counted, many, print_json, shown};
 use crate::command::blame::origin;
 use crate::command::source::SourceOptions;
 use crate::configuration::Configuration;
 use crate::console::Console;
+use crate::difference::leaves;
 use crate::git::Lines;
 use crate::pushed::{Pushed, Source};
 use crate::{Exit, Stop};
@@ -102,7 +104,7 @@ impl Push {
         let mut set = Vec::new();
         for described in compiled.assertions {
             let holder = service.state().get(&described.key);
-            let holder = holder.filter(|assertion| assertion.owner != owner);
+            let holder = holder.filter(|held| held.owner != owner && held.owner != WALK_IN);
             let is_taken = leave.take.iter().any(|top| described.key.is_under(top));
             match holder {
                 Some(assertion) if !is_taken => {
@@ -136,9 +138,11 @@ impl Push {
     ) -> Result<Compiled, Vec<Diagnostic>> {
         let value = configuration.outputs();
         let assertions = tree::read(&value).map_err(|misfits| {
+            let leaves = leaves(&value).into_iter().map(|(path, _)| path);
+            let leaves: Vec<Path> = leaves.collect();
             let misfits = misfits.into_iter();
             misfits
-                .map(|misfit| misfitting(configuration, misfit))
+                .map(|misfit| misfitting(configuration, &leaves, misfit))
                 .collect::<Vec<_>>()
         })?;
         let mut pushed = Pushed {
@@ -224,13 +228,10 @@ impl Push {
                     writeln!(console.data(), "{}", line(change))?;
                 }
                 self.tell_left(console, left);
-                let nodes = plan.nodes.len();
+                let nodes = many(plan.nodes.len(), "node");
                 match changes.is_empty() {
                     true => console.say("nothing would change"),
-                    false => console.say(&format!(
-                        "{}; {nodes} nodes would change",
-                        counted(&changes)
-                    )),
+                    false => console.say(&format!("{}; {nodes} would change", counted(&changes))),
                 }
             }
         }
@@ -259,9 +260,9 @@ fn markdown(file: &str, changes: &[Change], plan: &Plan, left: &[(Key, String)])
         return format!("**`{file}` changes nothing**\n");
     }
     let mut text = format!(
-        "**`{file}`: {}; {} nodes change**\n\n| key | before | after |\n|---|---|---|\n",
+        "**`{file}`: {}; {} would change**\n\n| key | before | after |\n|---|---|---|\n",
         counted(changes),
-        plan.nodes.len()
+        many(plan.nodes.len(), "node")
     );
     for change in changes {
         let value = |assertion: &Option<hence_ledger::Assertion>| match assertion {
@@ -301,26 +302,31 @@ fn markdown(file: &str, changes: &[Change], plan: &Plan, left: &[(Key, String)])
     text
 }
 
-/// Where a value is written; of a block, where the first value in it is.
+/// Where a value is written.
 fn place(configuration: &mut Configuration<'_>, path: &Path) -> Option<Span> {
-    let explained = configuration.explain(path).ok()?;
-    origin(&explained)
+    origin(&configuration.explain(path).ok()?)
 }
 
-/// What is wrong, with the nearest place that is known.
-fn misfitting(configuration: &mut Configuration<'_>, misfit: tree::Misfit) -> Diagnostic {
+/// What is wrong, and where; of a block, where the first value in it is written.
+fn misfitting(
+    configuration: &mut Configuration<'_>,
+    leaves: &[Path],
+    misfit: tree::Misfit,
+) -> Diagnostic {
     let mut trouble = Diagnostic::error(NOT_A_FLEET, misfit.message);
     trouble
         .help
         .extend(Some(misfit.help).filter(|help| !help.is_empty()));
     trouble.path = Some(configuration.path(&misfit.path));
-    let mut path = misfit.path;
-    loop {
-        if let Some(span) = place(configuration, &path) {
-            return trouble.at(span);
-        }
-        if path.0.pop().is_none() {
-            return trouble;
-        }
+    let below = leaves
+        .iter()
+        .filter(|leaf| leaf.0.starts_with(&misfit.path.0));
+    let candidates = std::iter::once(&misfit.path).chain(below.take(100));
+    let found = candidates
+        .into_iter()
+        .find_map(|path| place(configuration, path));
+    match found {
+        Some(span) => trouble.at(span),
+        None => trouble,
     }
 }

@@ -77,7 +77,7 @@ impl Show {
                 let Err(refused) = missing else {
                     let message =
                         format!("there was no {} `{}` then", thing.kind.word(), thing.name);
-                    let trouble = Diagnostic::error(hence_service::activation::NO_SUCH, message);
+                    let trouble = Diagnostic::error(hence_fleet::edit::NO_SUCH, message);
                     return Err(Stop::Refused(Box::new(trouble)));
                 };
                 return Err(stop(console, refused));

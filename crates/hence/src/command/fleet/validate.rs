@@ -7,7 +7,7 @@ use hence_fleet::{Failure, Pool};
 use hence_service::Service;
 use serde::Serialize;
 
-use super::{At, Format, Ledger, print_json, stop};
+use super::{At, Format, Ledger, many, print_json, stop};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -156,15 +156,16 @@ impl Validate {
                 for failure in failures {
                     console.refuse(&failure.diagnostic(pool));
                 }
-                match (failures.len(), next) {
-                    (0, _) => {
-                        console.say(&format!("{} nodes, nothing is wrong", pool.node_count()))
-                    }
-                    (count, None) => console.say(&format!("{count} failures on {shown} nodes")),
-                    (count, Some(next)) => console.say(&format!(
-                        "{count} failures on {shown} nodes; `--after {next}` shows more"
-                    )),
-                }
+                let words = match failures.is_empty() {
+                    true => format!("{}, nothing is wrong", many(pool.node_count(), "node")),
+                    false => format!(
+                        "{} on {}",
+                        many(failures.len(), "failure"),
+                        many(shown, "node")
+                    ),
+                };
+                let more = next.map(|next| format!("; `--after {next}` shows more"));
+                console.say(&format!("{words}{}", more.unwrap_or_default()));
             }
         }
         Ok(match failures.is_empty() {
