@@ -15,7 +15,8 @@ pub fn hash() -> io::Result<Duration> {
     Ok(cpu()? - before)
 }
 
-fn cpu() -> io::Result<Duration> {
+/// The CPU time of this process so far.
+pub fn cpu() -> io::Result<Duration> {
     let used = getrusage(UsageWho::RUSAGE_SELF)?;
     let microseconds = [used.user_time(), used.system_time()]
         .iter()

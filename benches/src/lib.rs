@@ -32,6 +32,7 @@ pub mod instructions;
 pub mod jsonnet;
 pub mod measure;
 pub mod nodes;
+pub mod pools;
 pub mod reads;
 pub mod recording;
 pub mod report;

@@ -8,6 +8,7 @@ use hence_bench::contenders::{Agreement, Contender, Programs, Written};
 use hence_bench::instructions::{Count, count};
 use hence_bench::measure::{CommandLine, launch};
 use hence_bench::nodes::{self, NODES, Nodes};
+use hence_bench::pools::{self, Pool};
 use hence_bench::reads::Reads;
 use hence_bench::recording::{self, Recording};
 use hence_bench::report::{self, Instructions, Measured, Results};
@@ -25,7 +26,7 @@ Compares Hence, trace on, with jrsonnet, with serde_json reading and printing th
 of Puppet.
 
 usage: ./bench [options]
-  --cases LIST        of fleet, deep, wide, imports, nodes, defines, site; or one such as fleet-1000, deep-all
+  --cases LIST        of fleet, deep, wide, imports, nodes, defines, site, pools; or one such as fleet-1000, deep-all
   --contenders LIST   of hence, hence-cf2, jrsonnet, floor; and hence-puppet, puppet for defines and site
   --runs N            interleaved runs to take the median of (11); puppet runs 3 times at most
   --deep              count instructions in every case, not only in the smallest
@@ -55,6 +56,13 @@ fn main() -> ExitCode {
             _ => Err(Trouble::Usage(
                 "usage: hence-bench compile FILE.sf trace|none".into(),
             )),
+        },
+        Some((word, rest)) if word == pools::NAME => match rest {
+            [pool, directory] => {
+                let pool = pool.to_string_lossy();
+                pools::run(&pool, Path::new(directory)).map_err(Trouble::World)
+            }
+            _ => Err(Trouble::Usage("usage: hence-bench pools POOL DIR".into())),
         },
         Some((word, rest)) if word == "measure" => match rest {
             [output, program, arguments @ ..] => {
@@ -112,6 +120,7 @@ struct Options {
     nodes: Option<Nodes>,
     defines: Vec<Defines>,
     site: Option<Site>,
+    pools: Vec<Pool>,
     contenders: Vec<Contender>,
     rounds: usize,
     counting: Counting,
@@ -172,6 +181,7 @@ fn options(arguments: &[OsString]) -> Result<Options, Trouble> {
         nodes: Some(NODES),
         defines: DEFINES.to_vec(),
         site: Some(SITE),
+        pools: Pool::ALL.to_vec(),
         contenders: Contender::all().collect(),
         rounds: 11,
         counting: Counting::First,
@@ -197,6 +207,9 @@ fn options(arguments: &[OsString]) -> Result<Options, Trouble> {
                 };
                 options.nodes = take(nodes::NAME).then_some(NODES);
                 options.site = take(site::NAME).then_some(SITE);
+                let all_pools = take(pools::NAME);
+                options.pools = Pool::ALL.to_vec();
+                options.pools.retain(|pool| take(pool.name()) || all_pools);
                 let family = take(catalogs::FAMILY);
                 options.defines = DEFINES.to_vec();
                 options
@@ -237,6 +250,7 @@ fn named_cases(asked: &[&str]) -> Result<Vec<&'static Case>, Trouble> {
             let names = CASES.iter().map(|case| case.name);
             let names = names.chain([nodes::NAME, site::NAME]);
             let names = names.chain(DEFINES.iter().map(|defines| defines.name));
+            let names = names.chain(Pool::ALL.map(Pool::name));
             let names: Vec<_> = names.collect();
             Err(Trouble::Usage(format!(
                 "there is no case {word}; there are {}",
@@ -394,7 +408,21 @@ fn benchmark(options: &Options) -> Result<(), Trouble> {
         }
         Ok(())
     })?;
-    let largest_fleet = written.iter().find(|(case, _)| case.name == LARGEST_FLEET);
+    let mut figures = Vec::new();
+    for &pool in &options.pools {
+        eprintln!("{}: changing it, and activating", pool.name());
+        let directory = programs.cases.join(pool.name());
+        let rounds = options.rounds.min(5);
+        let program = std::env::current_exe()?;
+        figures.push((pool, pools::measure(pool, &program, &directory, rounds)?));
+    }
+    if hashed.is_empty() && !figures.is_empty() {
+        hashed.push(hash::hash()?);
+    }
+    let mut bounds = bounds(&measurements, largest_fleet_output(&written));
+    for (pool, figures) in &figures {
+        bounds.extend(figures.bounds(*pool));
+    }
     let nodes = match &nodes {
         None => None,
         Some((nodes, written)) => Some(report::Nodes {
@@ -417,12 +445,10 @@ fn benchmark(options: &Options) -> Result<(), Trouble> {
     let results = Results {
         rounds: options.rounds,
         nodes,
-        hash: asks.then(|| median(hashed.into_iter())),
+        hash: (!hashed.is_empty()).then(|| median(hashed.into_iter())),
         contenders: options.among(&Contender::OF_CONFIGURATIONS),
-        bounds: bounds(
-            &measurements,
-            largest_fleet.map(|(_, written)| written.expected.len()),
-        ),
+        bounds,
+        pools: figures,
         measurements,
         instructions: instructions(options, &programs, &written, &defines)?,
         catalogs: defines
@@ -450,6 +476,13 @@ fn benchmark(options: &Options) -> Result<(), Trouble> {
         true => Ok(()),
         false => Err(Trouble::Broken),
     }
+}
+
+/// How much the largest fleet prints, if it is among the cases.
+fn largest_fleet_output(written: &[(&Case, Written)]) -> Option<usize> {
+    let mut cases = written.iter();
+    let largest = cases.find(|(case, _)| case.name == LARGEST_FLEET);
+    largest.map(|(_, written)| written.expected.len())
 }
 
 fn agree(

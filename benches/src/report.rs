@@ -4,6 +4,7 @@ use crate::bounds::{Bound, LARGEST_FLEET};
 use crate::catalogs;
 use crate::contenders::Contender;
 use crate::measure::Usage;
+use crate::pools::{Figures, Pool};
 use crate::rounds::{Cost, Measurements, Purpose, milliseconds};
 use crate::site::{self, SITE};
 use serde_json::{Map, Value, json};
@@ -25,7 +26,9 @@ pub struct Results {
     pub nodes: Option<Nodes>,
     /// Classes in Puppet, in the order of measuring.
     pub catalogs: Vec<Catalog>,
-    /// What hashing takes, if questions were asked.
+    /// Fleets on the embedded store, in the order of measuring.
+    pub pools: Vec<(Pool, Figures)>,
+    /// What hashing takes, if it is compared with.
     pub hash: Option<Duration>,
     /// Instruction counts, if they could be taken.
     pub instructions: Option<Vec<Instructions>>,
@@ -105,6 +108,9 @@ pub fn text(results: &Results) -> String {
             measured.files,
             nodes(measured)
         )
+    }));
+    sections.extend(pools(results).map(|table| {
+        format!("Fleets on the embedded store: CPU time in ms, and in times of hashing 100 MB with BLAKE3\n{table}")
     }));
     let counts = results.instructions.as_deref();
     sections.extend(counts.filter(|counts| !counts.is_empty()).map(|counts| {
@@ -187,6 +193,13 @@ pub fn json(results: &Results) -> Value {
             "a_process_each": usage(nodes.apart),
         })
     });
+    let pools = results.pools.iter().map(|(pool, figures)| {
+        let steps = figures.steps.iter();
+        let steps: Map<String, Value> = steps
+            .map(|(step, time)| (step.clone(), json!(time)))
+            .collect();
+        json!({"pool": pool.name(), "milliseconds": steps, "bytes": figures.peak})
+    });
     let instructions = results.instructions.iter().flatten().map(
         |counted| json!({"case": counted.case, "by": counted.by, "instructions": counted.count}),
     );
@@ -203,6 +216,7 @@ pub fn json(results: &Results) -> Value {
         "questions": asked.collect::<Vec<_>>(),
         "hash_milliseconds": results.hash.map(|hash| hash.as_secs_f64() * 1e3),
         "nodes": nodes,
+        "pools": pools.collect::<Vec<_>>(),
         "instructions": instructions.collect::<Vec<_>>(),
         "bounds": bounds.collect::<Vec<_>>(),
     })
@@ -392,6 +406,26 @@ fn questions(results: &Results) -> Option<String> {
     Some(table(&rows))
 }
 
+fn pools(results: &Results) -> Option<String> {
+    let hash = results.hash?.as_secs_f64() * 1e3;
+    let heading = ["fleet", "time", "time/BLAKE3"];
+    let mut rows = vec![heading.map(String::from).to_vec()];
+    for (pool, figures) in &results.pools {
+        for (step, time) in &figures.steps {
+            rows.push(vec![
+                format!("{}: {step}", pool.name()),
+                figure(Some(*time), 2),
+                figure(Some(time / hash), 2),
+            ]);
+        }
+        rows.push(vec![
+            format!("{}: peak memory in MB", pool.name()),
+            figure(Some(megabytes(figures.peak as f64)), 0),
+        ]);
+    }
+    (rows.len() > 1).then(|| table(&rows))
+}
+
 fn nodes(measured: &Nodes) -> String {
     let row = |what: &str, usage: Usage, reads: Option<usize>| {
         vec![
@@ -511,6 +545,7 @@ mod tests {
             bounds: bounds(&measurements, None),
             measurements,
             nodes: None,
+            pools: Vec::new(),
             catalogs: Vec::new(),
             hash: None,
             instructions: Some(vec![Instructions {

@@ -10,7 +10,7 @@ use hence_ledger::Change;
 use rustc_hash::FxHashMap;
 
 use crate::difference::Difference;
-use crate::planner::{Candidate, Planner};
+use crate::planner::{Candidate, Detail, Planner};
 use crate::pool::Pool;
 
 /// What an activation would change.
@@ -50,7 +50,11 @@ pub enum Nodes<'a> {
 
 /// What would change if nodes went from what `active` says to what `head` says.
 pub fn plan(active: &Pool, head: &Pool, nodes: Nodes<'_>) -> Plan {
-    let mut planner = Planner::new(active, head);
+    planned(active, head, nodes, Detail::Whole)
+}
+
+fn planned(active: &Pool, head: &Pool, nodes: Nodes<'_>, detail: Detail) -> Plan {
+    let mut planner = Planner::new(active, head, detail);
     let mut plan = Plan::default();
     for candidate in planner.candidates(nodes) {
         match candidate {
@@ -74,8 +78,8 @@ pub fn plan(active: &Pool, head: &Pool, nodes: Nodes<'_>) -> Plan {
 
 /// The nodes whose configurations would change, in order.
 pub fn changed_nodes(active: &Pool, head: &Pool, nodes: Nodes<'_>) -> Vec<EcoString> {
-    let changed = plan(active, head, nodes).nodes.into_iter();
-    changed.map(|(node, _)| node).collect()
+    let changed = planned(active, head, nodes, Detail::Whether).nodes;
+    changed.into_iter().map(|(node, _)| node).collect()
 }
 
 impl Plan {

@@ -31,8 +31,20 @@ pub(crate) enum Candidate {
     },
 }
 
+/// How much somebody wants to know of what changes on a node.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// What, and what that means for its processes.
+    Whole,
+    /// Whether anything does.
+    Whether,
+}
+
 /// Compares two pools.
 pub(crate) struct Planner<'p> {
+    detail: Detail,
+    /// Stands for any difference, if only that there is one is of interest.
+    some: Arc<Difference>,
     active: &'p Pool,
     head: &'p Pool,
     groups: Joint,
@@ -99,8 +111,10 @@ struct Side<'p> {
 }
 
 impl<'p> Planner<'p> {
-    pub fn new(active: &'p Pool, head: &'p Pool) -> Self {
+    pub fn new(active: &'p Pool, head: &'p Pool, detail: Detail) -> Self {
         let mut planner = Self {
+            detail,
+            some: Arc::default(),
             active,
             head,
             groups: Joint::new(&active.groups, &head.groups),
@@ -303,6 +317,9 @@ impl<'p> Planner<'p> {
             let (old, new) = (self.params.active(param), self.params.head(param));
             let before = old.and_then(|old| fold_one(&parts_before, old));
             let after = new.and_then(|new| fold_one(&parts_after, new));
+            if before != after && self.detail == Detail::Whether {
+                return Some(Arc::clone(&self.some));
+            }
             if before != after {
                 let former = || {
                     self.active

@@ -6,7 +6,7 @@ use ecow::EcoString;
 use hence_model::diagnostic::{Code, Diagnostic};
 
 use crate::rights::Rights;
-use crate::state::{Change, State, net};
+use crate::state::{Change, State, by_key};
 use crate::vocabulary::{Reach, Vocabulary};
 use crate::{Command, Key, Keys};
 
@@ -71,16 +71,11 @@ pub fn admit(
     for command in admission.commands {
         raw.extend(state.perform(command, admission.version, vocabulary));
     }
-    let changes = net(raw.clone());
+    let (changes, unchanged) = by_key(raw)
+        .into_iter()
+        .partition::<Vec<_>, _>(|change| change.before != change.after);
     // What was said and taken back on the way is as old as it was.
-    let stays = |key: &Key| {
-        changes
-            .binary_search_by(|change| change.key.cmp(key))
-            .is_err()
-    };
-    for change in raw.iter().rev().filter(|change| stays(&change.key)) {
-        state.take_back(std::slice::from_ref(change));
-    }
+    state.take_back(&unchanged);
     let lost = lost(admission, &changes);
     troubles.extend(taken(admission, &lost));
     let dormant = dormant(state, &changes, vocabulary);
@@ -101,7 +96,7 @@ pub fn admit(
             dormant,
         });
     }
-    state.take_back(&raw);
+    state.take_back(&changes);
     Err(troubles)
 }
 

@@ -69,6 +69,9 @@ pub enum Act {
         scope: Scope,
         /// Which of them got another configuration by it.
         changed: Nodes,
+        /// Which nodes were no longer there, and so lost theirs.
+        #[serde(skip_serializing_if = "BTreeSet::is_empty", default)]
+        gone: BTreeSet<String>,
     },
     /// A version got a name, or lost it.
     Naming {

@@ -237,6 +237,15 @@ impl State {
     }
 }
 
+/// What the state at an address asserts about a key, without reading the rest of it.
+pub fn find<E>(
+    address: Hash,
+    key: &Key,
+    object: &mut dyn FnMut(Hash) -> Result<Vec<u8>, E>,
+) -> Result<Result<Option<Assertion>, Damaged>, E> {
+    crate::tree::find(address, key, object)
+}
+
 /// An object is not what its hash says, or nothing that was ever written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damaged(pub Hash);
@@ -262,18 +271,21 @@ impl fmt::Display for State {
 
 /// What several changes one after another come to: each key once, and only if it ended other than it began.
 pub fn net(changes: Vec<Change>) -> Vec<Change> {
-    let mut net: BTreeMap<Key, Change> = BTreeMap::new();
-    for change in changes {
-        match net.entry(change.key.clone()) {
-            std::collections::btree_map::Entry::Occupied(mut earlier) => {
-                earlier.get_mut().after = change.after;
-            }
-            std::collections::btree_map::Entry::Vacant(first) => {
-                first.insert(change);
-            }
+    let mut changes = by_key(changes);
+    changes.retain(|change| change.before != change.after);
+    changes
+}
+
+/// How each key began and ended, in the order of keys.
+pub(crate) fn by_key(mut changes: Vec<Change>) -> Vec<Change> {
+    // Changes of one key stay in their order.
+    changes.sort_by(|one, other| one.key.cmp(&other.key));
+    changes.dedup_by(|later, earlier| {
+        let is_same = later.key == earlier.key;
+        if is_same {
+            earlier.after = later.after.take();
         }
-    }
-    net.into_values()
-        .filter(|change| change.before != change.after)
-        .collect()
+        is_same
+    });
+    changes
 }

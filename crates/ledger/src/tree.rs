@@ -138,6 +138,32 @@ impl Tree {
     }
 }
 
+/// What the state at an address asserts about a key, without reading the rest of it.
+pub(crate) fn find<E>(
+    mut address: Hash,
+    key: &Key,
+    object: &mut dyn FnMut(Hash) -> Result<Vec<u8>, E>,
+) -> Result<Result<Option<Assertion>, Damaged>, E> {
+    let spread = spread(key);
+    for depth in 0..=16 {
+        let bytes = object(address)?;
+        if Hash::of(&bytes) != address {
+            return Ok(Err(Damaged(address)));
+        }
+        match serde_json::from_slice(&bytes) {
+            Ok(Object::Leaf(entries)) => {
+                let found = entries.into_iter().find(|(other, _)| other == key);
+                return Ok(Ok(found.map(|(_, assertion)| assertion)));
+            }
+            Ok(Object::Branch(ways)) if ways.len() == WAYS && depth < 16 => {
+                address = ways[way(spread, depth)];
+            }
+            _ => break,
+        }
+    }
+    Ok(Err(Damaged(address)))
+}
+
 fn spread(key: &Key) -> u64 {
     let hash = blake3::hash(key.as_str().as_bytes());
     let bytes = hash.as_bytes().first_chunk().expect("a hash has 32 bytes");

@@ -66,83 +66,119 @@ pub enum Extent {
 /// What an activation would do.
 #[derive(Clone, Debug)]
 pub struct Planned {
-    /// What it was made from.
+    /// What can be told without looking at each change.
+    pub survey: Survey,
+    /// What would change.
+    pub plan: Plan,
+}
+
+/// What can be told of an activation without looking at what it changes.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    /// What it would be made from.
     pub pair: Pair,
     /// Which nodes it is for.
     pub scope: Scope,
-    /// What would change.
-    pub plan: Plan,
     /// What stands in the way.
     pub failures: Vec<Failure>,
     /// Whether nodes that are still to come would get another configuration.
     pub strangers: bool,
 }
 
+/// What an activation did.
+#[derive(Clone, Debug)]
+pub struct Activated {
+    /// The entry, if there is one.
+    pub receipt: Receipt,
+    /// What it was made from.
+    pub pair: Pair,
+    /// The nodes that got another configuration, as they are spelled, in order.
+    pub changed: Vec<EcoString>,
+}
+
 impl Service {
     /// What a plan made now would be made from.
     pub fn pair(&mut self) -> Result<Pair, Error> {
         Ok(Pair {
-            head: self.committed()?,
+            head: self.committed,
             active: self.newest_activation()?,
         })
     }
 
     /// What an activation would do.
     pub fn plan(&mut self, extent: &Extent) -> Result<Planned, Refused> {
+        let survey = self.survey(extent)?;
+        let mut plan = Plan::default();
+        self.compare(&survey.scope, &mut |active, head, nodes| {
+            let more = plan::plan(active, head, nodes);
+            plan.nodes.extend(more.nodes);
+            plan.gone.extend(more.gone);
+            plan.new.extend(more.new);
+        })?;
+        plan.nodes.sort_by(|one, other| one.0.cmp(&other.0));
+        Ok(Planned { survey, plan })
+    }
+
+    fn survey(&mut self, extent: &Extent) -> Result<Survey, Refused> {
         let pair = self.pair()?;
         let scope = self.scope(extent, pair.head)?;
-        let apart = self.repository().active().apart;
-        let is_meant = |node: &str| match &scope {
-            Scope::Everything => true,
-            Scope::Only(nodes) => nodes.contains(node),
-        };
-        let mut plan = match &scope {
-            Scope::Everything => {
-                let pending: Vec<Change> = self.pending.values().cloned().collect();
-                plan::plan(&self.active, self.head(), plan::Nodes::Reached(&pending))
-            }
-            Scope::Only(nodes) => {
-                let nodes: Vec<EcoString> = nodes.iter().map(EcoString::from).collect();
-                plan::plan(&self.active, self.head(), plan::Nodes::Only(&nodes))
-            }
-        };
-        if !apart.is_empty() {
-            self.plan_apart(&mut plan, &apart, is_meant)?;
-        }
         let failures = match &scope {
             Scope::Everything => self.head().validate(),
             Scope::Only(nodes) => self.head().validate_nodes(nodes.iter().map(String::as_str)),
         };
         let strangers = scope == Scope::Everything
             && self.active.stranger_config() != self.head().stranger_config();
-        Ok(Planned {
+        Ok(Survey {
             pair,
             scope,
-            plan,
             failures,
             strangers,
         })
     }
 
-    /// Nodes that run another version than most are compared with that one.
-    fn plan_apart(
+    /// Compares what nodes are to run with what they would: most of them with what is active, and those that are apart
+    /// each with their own version.
+    fn compare(
         &self,
-        plan: &mut Plan,
-        apart: &BTreeMap<String, u64>,
-        is_meant: impl Fn(&str) -> bool,
+        scope: &Scope,
+        compare: &mut dyn FnMut(&Pool, &Pool, plan::Nodes<'_>),
     ) -> Result<(), Refused> {
-        plan.nodes
-            .retain(|(name, _)| !apart.contains_key(&fold(name)));
+        let apart = self.repository().active().apart;
+        let head = self.head();
+        let named = |nodes: &mut dyn Iterator<Item = &String>| -> Vec<EcoString> {
+            nodes.map(EcoString::from).collect()
+        };
+        match scope {
+            Scope::Everything if apart.is_empty() => {
+                let pending: Vec<Change> = self.pending.values().cloned().collect();
+                compare(&self.active, head, plan::Nodes::Reached(&pending));
+                return Ok(());
+            }
+            Scope::Everything => {
+                // Those who are gone are told too.
+                let mut nodes = head.nodes();
+                nodes.extend(self.active.nodes());
+                nodes.sort();
+                nodes.dedup();
+                nodes.retain(|node| !apart.contains_key(&fold(node)));
+                compare(&self.active, head, plan::Nodes::Only(&nodes));
+            }
+            Scope::Only(nodes) => {
+                let nodes = named(&mut nodes.iter().filter(|node| !apart.contains_key(*node)));
+                compare(&self.active, head, plan::Nodes::Only(&nodes));
+            }
+        }
+        let is_meant = |node: &str| match scope {
+            Scope::Everything => true,
+            Scope::Only(nodes) => nodes.contains(node),
+        };
         let mut by_version: BTreeMap<u64, Vec<EcoString>> = BTreeMap::new();
         for (node, version) in apart.iter().filter(|(node, _)| is_meant(node)) {
             by_version.entry(*version).or_default().push(node.into());
         }
         for (version, nodes) in by_version {
-            let pool = self.pool_at(version)?;
-            let more = plan::plan(&pool, self.head(), plan::Nodes::Only(&nodes));
-            plan.nodes.extend(more.nodes);
+            compare(&self.pool_at(version)?, head, plan::Nodes::Only(&nodes));
         }
-        plan.nodes.sort_by(|one, other| one.0.cmp(&other.0));
         Ok(())
     }
 
@@ -153,43 +189,76 @@ impl Service {
         request: &Request,
         extent: &Extent,
         seen: Option<Pair>,
-    ) -> Result<(Receipt, Planned), Refused> {
-        let planned = self.plan(extent)?;
-        if let Some(seen) = seen.filter(|seen| *seen != planned.pair) {
-            let message = format!("the plan {seen} is stale: it would be {} now", planned.pair);
-            let trouble =
-                Diagnostic::error(STALE, message).help("`hence plan` shows what would happen");
-            return Err(trouble.into());
+    ) -> Result<Activated, Refused> {
+        let survey = self.survey(extent)?;
+        let pair = survey.pair;
+        if let Some(seen) = seen.filter(|seen| *seen != pair) {
+            let message = format!("the plan {seen} is stale: it would be {pair} now");
+            let trouble = Diagnostic::error(STALE, message);
+            return Err(trouble.help("`hence plan` shows what would happen").into());
         }
-        if !planned.failures.is_empty() {
-            let troubles = planned.failures.iter();
+        if !survey.failures.is_empty() {
+            let troubles = survey.failures.iter();
             let troubles = troubles.map(|failure| failure.diagnostic(self.head()));
             return Err(Refused::Because(troubles.collect()));
         }
-        let changed = self.changed(&planned);
-        let scope = planned.scope.clone();
-        let target = planned.pair.head;
-        let receipt = self.repository.activate(request, target, scope, changed)?;
-        if let Receipt::Done(_) = &receipt
-            && planned.scope == Scope::Everything
-        {
+        let mut changed = Vec::new();
+        self.compare(&survey.scope, &mut |active, head, nodes| {
+            changed.extend(plan::changed_nodes(active, head, nodes));
+        })?;
+        changed.sort();
+        let nodes = self.changed(&survey, &changed);
+        let is_everything = survey.scope == Scope::Everything;
+        let gone = match is_everything {
+            true => self.gone()?,
+            false => BTreeSet::new(),
+        };
+        let scope = survey.scope;
+        let receipt = self
+            .repository
+            .activate(request, pair.head, scope, nodes, gone)?;
+        if is_everything && let Receipt::Done(_) = &receipt {
             let pending = std::mem::take(&mut self.pending);
             let changes: Vec<Change> = pending.into_values().collect();
             self.active.apply(&changes);
-            self.base = target;
+            self.base = pair.head;
         }
-        Ok((receipt, planned))
+        Ok(Activated {
+            receipt,
+            pair,
+            changed,
+        })
+    }
+
+    /// The nodes that are no longer there and, if they came again, would not have what they had.
+    fn gone(&self) -> Result<BTreeSet<String>, Refused> {
+        let mut suspects: BTreeSet<String> = self.repository().active().apart.into_keys().collect();
+        for key in self.pending.keys() {
+            let mut names = key.names();
+            let is_node = names.next().is_some_and(|kind| kind == Kind::Node.word());
+            if let (true, Some(node), None) = (is_node, names.next(), names.next()) {
+                suspects.insert(node.into_owned());
+            }
+        }
+        let strange = self.head().stranger_config();
+        let mut gone = BTreeSet::new();
+        for node in suspects {
+            let is_gone = self.head().spelling(Kind::Node, &node).is_none();
+            if is_gone && self.active_config(&node)? != strange {
+                gone.insert(node);
+            }
+        }
+        Ok(gone)
     }
 
     /// The nodes that get another configuration, in the shorter of two ways to say it.
-    fn changed(&self, planned: &Planned) -> Nodes {
-        let mut changed: BTreeSet<String> = BTreeSet::new();
-        changed.extend(planned.plan.nodes.iter().map(|(name, _)| fold(name)));
-        if planned.strangers {
+    fn changed(&self, survey: &Survey, changed: &[EcoString]) -> Nodes {
+        let mut changed: BTreeSet<String> = changed.iter().map(|name| fold(name)).collect();
+        if survey.strangers {
             changed.insert(STRANGERS.to_owned());
         }
         let all = self.head().node_count();
-        if planned.scope != Scope::Everything || changed.len() <= all / 2 {
+        if survey.scope != Scope::Everything || changed.len() <= all / 2 {
             return Nodes::Only(changed);
         }
         let names = self.head().nodes();

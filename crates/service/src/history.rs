@@ -1,5 +1,7 @@
 //! What nodes are to run, and were to run before.
 
+use std::collections::BTreeSet;
+
 use hence_fleet::{Config, Kind, Pool};
 use hence_ledger::Act;
 use hence_ledger::entry::{Active, Nodes};
@@ -23,6 +25,7 @@ struct Activation {
     version: u64,
     target: u64,
     changed: Nodes,
+    gone: BTreeSet<String>,
 }
 
 impl Service {
@@ -30,6 +33,24 @@ impl Service {
     pub fn config(&self, node: &str) -> Result<Option<Config>, Refused> {
         let active = self.repository().active();
         self.config_under(node, &active, self.repository().version())
+    }
+
+    /// What a node is to run, whether it is asserted or not.
+    pub(crate) fn active_config(&self, node: &str) -> Result<Config, Refused> {
+        let target = self.repository().active().target(&fold(node));
+        let read;
+        let pool = match target == self.base {
+            true => &self.active,
+            false => {
+                read = self.pool_at(target)?;
+                &read
+            }
+        };
+        Ok(match (pool.config(node), target) {
+            (Some(config), _) => config,
+            (None, 0) => Config::new(),
+            (None, _) => pool.stranger_config(),
+        })
     }
 
     /// What a node was to run at a version; nothing if there was no such node, nor is there one.
@@ -90,18 +111,22 @@ impl Service {
     pub fn version_of_at(&mut self, node: &str, version: u64) -> Result<u64, Error> {
         self.know_activations()?;
         let node = fold(node);
-        let since = self.state().get(&Kind::Node.key(&node));
-        let since = since.map_or(0, |assertion| assertion.since);
-        let mut past = self.activations.known.iter();
-        let decisive = past.find(|activation| {
-            // A node that came later has what strangers had.
-            let name = match since > activation.target {
-                true => STRANGERS,
-                false => &node,
+        let key = Kind::Node.key(&node);
+        for activation in &self.activations.known {
+            if activation.version > version {
+                continue;
+            }
+            let known = self.repository().assertion_at(activation.target, &key)?;
+            let changed = match known {
+                Some(_) => activation.changed.contains(&node),
+                // Who was not there has what strangers had.
+                None => activation.changed.contains(STRANGERS) || activation.gone.contains(&node),
             };
-            activation.version <= version && activation.changed.contains(name)
-        });
-        Ok(decisive.map_or(0, |activation| activation.version))
+            if changed {
+                return Ok(activation.version);
+            }
+        }
+        Ok(0)
     }
 
     fn know_activations(&mut self) -> Result<(), Error> {
@@ -112,13 +137,17 @@ impl Service {
                 continue;
             };
             if let Act::Activation {
-                target, changed, ..
+                target,
+                changed,
+                gone,
+                ..
             } = entry.act
             {
                 new.push(Activation {
                     version,
                     target,
                     changed,
+                    gone,
                 });
             }
         }
@@ -139,14 +168,14 @@ impl Service {
             if let Some(entry) = self.repository().entry(version)?
                 && let Act::Commit { changes, .. } = entry.act
             {
-                self.add_pending(changes);
+                self.add_pending(&changes);
             }
         }
         Ok(())
     }
 
     /// The version of the newest commit; 0 if there is none.
-    pub(crate) fn committed(&self) -> Result<u64, Error> {
+    pub(crate) fn newest_commit(&self) -> Result<u64, Error> {
         for entry in self.repository().log() {
             let entry = entry?;
             if let Act::Commit { .. } = entry.act {

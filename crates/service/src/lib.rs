@@ -12,9 +12,10 @@ use std::collections::btree_map::Entry;
 use hence_fleet::edit::{self, Edit};
 use hence_fleet::{Pool, Words, check, words};
 use hence_ledger::{Change, Command, Key, State};
+use hence_model::diagnostic::Diagnostic;
 use hence_store::{Proposal, Receipt, Refused, Repository, Request, Rules, Store};
 
-pub use activation::{Extent, Pair, Planned};
+pub use activation::{Activated, Extent, Pair, Planned};
 use history::Activations;
 
 /// A fleet on a store.
@@ -28,6 +29,8 @@ pub struct Service {
     /// What became of each key between the two.
     pending: BTreeMap<Key, Change>,
     activations: Activations,
+    /// The version of the newest commit; 0 if there is none.
+    committed: u64,
 }
 
 /// What a change may do that would otherwise be refused.
@@ -50,10 +53,12 @@ impl Service {
             base,
             pending: BTreeMap::new(),
             activations: Activations::default(),
+            committed: 0,
             head,
             repository,
         };
         service.follow_active()?;
+        service.committed = service.newest_commit()?;
         Ok(service)
     }
 
@@ -153,12 +158,12 @@ impl Service {
         self.repository.unname(request, name)
     }
 
-    fn add_pending(&mut self, changes: Vec<Change>) {
+    fn add_pending(&mut self, changes: &[Change]) {
         for change in changes {
             match self.pending.entry(change.key.clone()) {
-                Entry::Vacant(first) => drop(first.insert(change)),
+                Entry::Vacant(first) => drop(first.insert(change.clone())),
                 Entry::Occupied(mut earlier) => {
-                    earlier.get_mut().after = change.after;
+                    earlier.get_mut().after = change.after.clone();
                     if earlier.get().before == earlier.get().after {
                         earlier.remove();
                     }
@@ -175,14 +180,19 @@ impl Service {
     ) -> Result<Receipt, Refused> {
         let rights = words::rights(self.repository.state());
         let head = &mut self.head;
-        let mut tried: Option<Vec<Change>> = None;
+        let mut step = Step::Before;
         let mut check = |state: &State, changes: &[Change]| {
-            match tried.replace(changes.to_vec()) {
-                None => head.apply(changes),
+            match step {
+                Step::Before => head.apply(changes),
                 // Somebody else was first, and the state has their changes too.
-                Some(_) => *head = Pool::new(state),
+                Step::Behind => *head = Pool::new(state),
             }
-            check::check(head, changes)
+            let troubles = check::check(head, changes);
+            match troubles.iter().any(Diagnostic::is_error) {
+                true => head.take_back(changes),
+                false => step = Step::Behind,
+            }
+            troubles
         };
         let mut rules = Rules {
             rights: &rights,
@@ -190,13 +200,23 @@ impl Service {
             check: &mut check,
         };
         let result = change(&mut self.repository, &mut rules);
-        match (&result, tried) {
+        match (&result, step) {
             (Ok(Receipt::Done(done)), _) => {
-                self.add_pending(done.admitted.changes.clone());
+                self.add_pending(&done.admitted.changes);
+                self.committed = done.version;
             }
-            (_, Some(changes)) => self.head.take_back(&changes),
-            (_, None) => {}
+            // Nothing came of what was admitted.
+            (_, Step::Behind) => self.head = Pool::new(self.repository.state()),
+            (_, Step::Before) => {}
         }
         result
     }
+}
+
+/// How far the pool is with a change.
+enum Step {
+    /// As the newest version has it.
+    Before,
+    /// As it will be.
+    Behind,
 }

@@ -1,11 +1,12 @@
 //! A ledger on a store: what is asserted now, what was asserted before, and how it came about.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use hence_ledger::entry::{Active, Nodes, Origin, Scope, Snapshot};
 use hence_ledger::rights::Rights;
 use hence_ledger::{
-    Act, Admission, Admitted, Change, Command, Entry, Hash, Key, Keys, State, Vocabulary, admit,
+    Act, Admission, Admitted, Assertion, Change, Command, Entry, Hash, Key, Keys, State,
+    Vocabulary, admit,
 };
 use hence_model::diagnostic::{Code, Diagnostic};
 
@@ -159,6 +160,20 @@ impl Repository {
         Ok(self.read(&entry)?)
     }
 
+    /// What was asserted about a key at a version, without reading the rest.
+    pub fn assertion_at(&self, version: u64, key: &Key) -> Result<Option<Assertion>, Error> {
+        let Some(entry) = self.entry(version)? else {
+            return Ok(None);
+        };
+        let mut object = |hash| {
+            self.store
+                .object(hash)?
+                .ok_or_else(|| self.object_damaged(hash))
+        };
+        let found = hence_ledger::state::find(entry.address, key, &mut object)?;
+        found.map_err(|damaged| self.object_damaged(damaged.0))
+    }
+
     /// The entry with this number.
     pub fn entry(&self, version: u64) -> Result<Option<Entry>, Error> {
         if version == 0 || version > self.version() {
@@ -309,6 +324,7 @@ impl Repository {
         target: u64,
         scope: Scope,
         changed: Nodes,
+        gone: BTreeSet<String>,
     ) -> Result<Receipt, Refused> {
         loop {
             self.expect(request)?;
@@ -323,6 +339,7 @@ impl Repository {
                 target,
                 scope: scope.clone(),
                 changed: changed.clone(),
+                gone: gone.clone(),
             };
             let mut entry = self.next(request, act);
             entry.active = active;

@@ -52,6 +52,11 @@ fn a_state_is_read_as_it_was_written_at_any_time() {
             assert_eq!(again, state);
             assert_eq!(again.identity(), state.identity());
             assert_eq!(again.objects(), (address, Vec::new()), "all of it is there");
+            let number = random.below(400).to_string();
+            let key = Key::new(["host", &number]);
+            let mut object = |hash: Hash| Ok::<_, Infallible>(objects[&hash].clone());
+            let Ok(found) = hence_ledger::state::find(address, &key, &mut object);
+            assert_eq!(found.unwrap().as_ref(), state.get(&key));
         }
     }
 }

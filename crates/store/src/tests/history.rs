@@ -41,7 +41,7 @@ fn activate(repository: &mut Repository, random: &mut Random) {
     };
     let changed = Nodes::Only(Default::default());
     repository
-        .activate(&request(), target, scope, changed)
+        .activate(&request(), target, scope, changed, Default::default())
         .unwrap();
 }
 

@@ -35,18 +35,18 @@ impl Activate {
         let request = self.changing.request(console, "activate");
         let mut service = self.changing.ledger.open(console)?;
         let result = service.activate(&request, &self.wheres.extent(), self.plan);
-        let (receipt, planned) = result.map_err(|refused| stop(console, refused))?;
-        let version = match &receipt {
+        let activated = result.map_err(|refused| stop(console, refused))?;
+        let version = match &activated.receipt {
             Receipt::Done(done) => Some(done.version),
             Receipt::Nothing => None,
         };
-        let changed = planned.plan.nodes.iter().map(|(node, _)| node.as_str());
+        let changed = activated.changed.iter().map(|node| node.as_str());
         match self.changing.format {
             Format::Json => print_json(
                 console,
                 &Told {
                     version,
-                    plan: planned.pair.to_string(),
+                    plan: activated.pair.to_string(),
                     changed: changed.collect(),
                 },
             )?,

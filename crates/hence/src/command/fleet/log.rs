@@ -87,6 +87,7 @@ impl Log {
                 target,
                 scope,
                 changed,
+                ..
             } => {
                 let scope = match scope {
                     Scope::Everything => "everywhere".to_owned(),

@@ -170,7 +170,7 @@ impl Plan {
             Format::Json => json(console, &service, &planned)?,
             Format::Text => self.text(console, &service, &planned)?,
         }
-        Ok(match planned.failures.is_empty() {
+        Ok(match planned.survey.failures.is_empty() {
             true => Exit::Done,
             false => Exit::Input,
         })
@@ -207,7 +207,7 @@ impl Plan {
         for gone in &planned.plan.gone {
             writeln!(console.data(), "{gone}\n  is gone")?;
         }
-        for failure in &planned.failures {
+        for failure in &planned.survey.failures {
             console.refuse(&failure.diagnostic(service.head()));
         }
         let totals = planned.plan.totals();
@@ -222,14 +222,16 @@ impl Plan {
             let (restarts, rereads) = (many(restarts, "restart"), many(rereads, "re-read"));
             words.push_str(&format!(", {restarts}, {rereads}"));
         }
-        if planned.strangers {
+        if planned.survey.strangers {
             words.push_str("; so do nodes that are still to come");
         }
-        console.say(&format!("plan {}: {words}", planned.pair));
-        if planned.failures.is_empty() && !(planned.plan.is_empty() && !planned.strangers) {
+        console.say(&format!("plan {}: {words}", planned.survey.pair));
+        if planned.survey.failures.is_empty()
+            && !(planned.plan.is_empty() && !planned.survey.strangers)
+        {
             console.say(&format!(
                 "`hence activate --plan {}` does it, `hence why p1` explains a line",
-                planned.pair
+                planned.survey.pair
             ));
         }
         Ok(())
@@ -257,7 +259,7 @@ fn json(console: &mut Console<'_>, service: &Service, planned: &Planned) -> Resu
         }
     }
     let mut failures: BTreeMap<&str, Vec<ToldFailure<'_>>> = BTreeMap::new();
-    for failure in &planned.failures {
+    for failure in &planned.survey.failures {
         let told = ToldFailure::new(service, service.head(), failure);
         failures.entry(&failure.node).or_default().push(told);
     }
@@ -265,7 +267,7 @@ fn json(console: &mut Console<'_>, service: &Service, planned: &Planned) -> Resu
     print_json(
         console,
         &Told {
-            plan: planned.pair.to_string(),
+            plan: planned.survey.pair.to_string(),
             nodes,
             gone: &planned.plan.gone,
             totals: Totals {
