@@ -78,7 +78,9 @@ pub fn read(
                 read.set(name.trim(), Some(value).filter(|value| !value.is_empty()));
             }
             _ => {
-                let end = start + line.trim_end().len();
+                // As far as it stands on one line.
+                let first = text[start..].lines().next().unwrap_or_default();
+                let end = start + first.trim_end().len();
                 let place = Span::new(span.start + start as u32, span.start + end as u32);
                 let warning =
                     Diagnostic::warning(NOT_A_SETTING, "this is left out: it is no setting");

@@ -3,6 +3,7 @@
 mod checking;
 mod dsl;
 mod editing;
+mod fuzz;
 mod generated;
 mod planning;
 mod properties;
