@@ -34,6 +34,13 @@ fn every_answer_that_is_shown_is_a_real_one() {
     fs::write(folder.join("typo.sf"), typo).expect("the target directory can be written");
 
     make_history(&folder);
+    for ledger in [".hence", "pool"] {
+        let _ = fs::remove_dir_all(folder.join(ledger));
+    }
+    copy_below(
+        &root.join("examples/htcondor"),
+        &folder.join("examples/htcondor"),
+    );
 
     let read = |name: &str| fs::read_to_string(root.join(name)).expect("the page is there");
     let pages = [
@@ -42,6 +49,7 @@ fn every_answer_that_is_shown_is_a_real_one() {
         "docs/why.md",
         "docs/impact.md",
         "docs/diff.md",
+        "docs/fleet.md",
         "docs/policy.md",
     ]
     .map(read)
@@ -64,7 +72,19 @@ fn every_answer_that_is_shown_is_a_real_one() {
         assert_eq!(answer.trim_end(), real.trim_end(), "hence {command}");
         shown += 1;
     }
-    assert_eq!(shown, 21);
+    assert_eq!(shown, 42);
+}
+
+fn copy_below(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("the target directory can be written");
+    for entry in fs::read_dir(from).expect("the examples are there") {
+        let path = entry.expect("the examples can be read").path();
+        let target = to.join(path.file_name().expect("an entry has a name"));
+        match path.is_dir() {
+            true => copy_below(&path, &target),
+            false => drop(fs::copy(&path, &target).expect("the examples can be copied")),
+        }
+    }
 }
 
 /// A default is changed while an override hides it, then the override is removed: `docs/diff.md` asks what happened.
