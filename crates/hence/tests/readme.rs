@@ -63,7 +63,7 @@ fn every_answer_that_is_shown_is_a_real_one() {
             .map(|line| format!("{}\n", line.strip_prefix("    ").unwrap_or(line)))
             .collect();
         let output = Command::new(env!("CARGO_BIN_EXE_hence"))
-            .args(command.split_whitespace())
+            .args(shell_words::split(command).expect("the words of a command"))
             .current_dir(&folder)
             .output()
             .expect("hence can be run");
