@@ -212,6 +212,7 @@ pages! {
     "store.damaged"
     "store.failed"
     "store.format"
+    "store.key"
     "store.locked"
     "wallaby.left-out"
     "wallaby.same-name"

@@ -5,6 +5,7 @@
 
 pub mod activation;
 pub mod history;
+pub mod seal;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

@@ -14,6 +14,9 @@ pub struct Assert {
     key: String,
     /// The value; without it, that it is so
     value: Option<String>,
+    /// The value is a secret, and read from standard input; it is kept sealed, and never shown
+    #[arg(long, conflicts_with = "value")]
+    secret: bool,
     #[command(flatten)]
     changing: Changing,
 }
@@ -21,7 +24,11 @@ pub struct Assert {
 impl Assert {
     /// Asserts it.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        let value = self.value.as_deref().map_or(Value::Nothing, Value::text);
+        let value = match (&self.value, self.secret) {
+            (Some(text), _) => Value::text(text.as_str()),
+            (None, false) => Value::Nothing,
+            (None, true) => self.sealed(console)?,
+        };
         let meant = hence_fleet::Words.assertion(&names(&self.key)?, value);
         let (key, value) = meant.map_err(faulty)?;
         let owner = self.changing.owner().into();
@@ -30,6 +37,19 @@ impl Assert {
             &self.changing,
             &[Command::Assert { owner, key, value }],
         )
+    }
+}
+
+impl Assert {
+    /// A secret, of which only the line feed behind it is no part.
+    fn sealed(&self, console: &mut Console<'_>) -> Result<Value, Stop> {
+        let mut text = String::new();
+        console.input().read_line(&mut text)?;
+        let text = text.trim_end_matches(['\n', '\r']);
+        // The key is beside the ledger.
+        drop(self.changing.ledger.make(console)?);
+        let seal = self.changing.ledger.seal(console)?;
+        Ok(Value::Sealed(seal.seal(text)))
     }
 }
 

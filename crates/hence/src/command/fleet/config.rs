@@ -24,6 +24,9 @@ pub struct Config {
     /// What would be active if all that is asserted now were activated
     #[arg(long)]
     head: bool,
+    /// Show secrets, too
+    #[arg(long)]
+    reveal: bool,
     /// How to answer
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -45,9 +48,18 @@ impl Config {
             (None, false) => (service.config(&self.node), Some(u64::MAX)),
         };
         let config = config.map_err(|refused| stop(console, refused))?;
-        let Some(config) = config else {
+        let Some(mut config) = config else {
             return Err(no_node(console, &service, &self.node));
         };
+        if self.reveal && config.values().any(|value| value.sealed.is_some()) {
+            let seal = self.ledger.seal(console)?;
+            for value in config.values_mut() {
+                if let Some(opened) = value.sealed.as_ref().and_then(|sealed| seal.open(sealed)) {
+                    value.text = format!("{opened}{}", value.text).into();
+                    value.sealed = None;
+                }
+            }
+        }
         match self.format {
             Format::Json => {
                 let shown: BTreeMap<&str, String> = config

@@ -16,7 +16,7 @@ pub mod snapshot;
 pub mod state;
 pub mod validate;
 
-use std::io::Read;
+use std::io::{Read, Write};
 
 use clap::{Args, ValueEnum};
 use hence_ledger::entry::Origin;
@@ -25,6 +25,7 @@ use hence_ledger::{Change, Fault, Key, Vocabulary};
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::{FileId, ReadError, Sources};
 use hence_model::unit::Unit;
+use hence_service::seal::Seal;
 use hence_service::{Leave, Service};
 use hence_store::{Receipt, Redb, Refused, Request};
 use serde::Serialize;
@@ -34,6 +35,9 @@ use crate::{Exit, Stop};
 
 /// There is no ledger where one is expected.
 pub const NO_LEDGER: Code = Code::new("input.no-ledger");
+
+/// The key under which secrets are sealed cannot be used.
+pub const NO_KEY: Code = Code::new("store.key");
 
 /// How to answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -91,6 +95,34 @@ impl Ledger {
             Stop::Failed(Box::new(error.into()))
         })?;
         Service::open(Box::new(store)).map_err(|refused| stop(console, refused))
+    }
+}
+
+impl Ledger {
+    /// The key under which secrets are sealed. It is made with the first secret, and only its owner may read it.
+    pub fn seal(&self, console: &Console<'_>) -> Result<Seal, Stop> {
+        let file = console.path(&self.directory(console)).join("key");
+        let name = format!("{}/key", self.directory(console));
+        let failed = |error: std::io::Error| {
+            let message = format!("the key of the ledger, `{name}`, cannot be used: {error}");
+            Stop::Failed(Box::new(Diagnostic::error(NO_KEY, message)))
+        };
+        if !file.exists() {
+            let mut key = [0; 32];
+            getrandom::getrandom(&mut key).map_err(|error| failed(error.into()))?;
+            let mut options = std::fs::OpenOptions::new();
+            options.write(true).create_new(true);
+            #[cfg(unix)]
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+            let written = options
+                .open(&file)
+                .and_then(|mut file| file.write_all(&key));
+            written.map_err(failed)?;
+        }
+        let key = std::fs::read(&file).map_err(failed)?;
+        let key = <[u8; 32]>::try_from(key);
+        let key = key.map_err(|_| failed(std::io::Error::other("a key has 32 bytes")))?;
+        Ok(Seal::new(&key))
     }
 }
 

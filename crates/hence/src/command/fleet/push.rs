@@ -10,8 +10,9 @@ use hence_fleet::plan::{self, Nodes, Plan};
 use hence_fleet::{Pool, Words, tree};
 use hence_ledger::admission::WALK_IN;
 use hence_ledger::entry::Origin;
-use hence_ledger::{Change, Command, Hash, Key, State};
+use hence_ledger::{Change, Command, Hash, Key, State, Value};
 use hence_model::diagnostic::{Code, Diagnostic};
+use hence_model::explanation::Shown;
 use hence_model::path::Path;
 use hence_model::source::Span;
 use serde::Serialize;
@@ -59,6 +60,8 @@ enum Review {
 /// What a file comes to.
 struct Compiled {
     assertions: Vec<tree::Described>,
+    /// Those that a secret flows into.
+    secrets: BTreeSet<Key>,
     pushed: Pushed,
     /// The texts of the sources, by their hashes.
     texts: Vec<(Hash, Vec<u8>)>,
@@ -98,11 +101,23 @@ impl Push {
             return Ok(exit);
         };
         let mut service = self.changing.ledger.make(console)?;
+        let mut assertions = compiled.assertions;
+        if !compiled.secrets.is_empty() {
+            let seal = self.changing.ledger.seal(console)?;
+            for described in &mut assertions {
+                if let (true, Some(text)) = (
+                    compiled.secrets.contains(&described.key),
+                    described.value.as_text(),
+                ) {
+                    described.value = Value::Sealed(seal.seal(text));
+                }
+            }
+        }
         let owner = self.changing.owner();
         // What others hold is theirs.
         let mut left: Vec<(Key, String)> = Vec::new();
         let mut set = Vec::new();
-        for described in compiled.assertions {
+        for described in assertions {
             let holder = service.state().get(&described.key);
             let holder = holder.filter(|held| held.owner != owner && held.owner != WALK_IN);
             let is_taken = leave.take.iter().any(|top| described.key.is_under(top));
@@ -151,12 +166,19 @@ impl Push {
         };
         let mut lines = Lines::new(console.path(""), None);
         let mut used: BTreeSet<String> = BTreeSet::new();
+        let mut secrets = BTreeSet::new();
         let count = assertions.len();
         for (number, described) in assertions.iter().enumerate() {
             if number % 256 == 255 {
                 console.progress(&format!("{} of {count} assertions", number + 1));
             }
-            let Some(span) = place(configuration, &described.path) else {
+            let Ok(explained) = configuration.explain(&described.path) else {
+                continue;
+            };
+            if explained.value == Shown::Secret {
+                secrets.insert(described.key.clone());
+            }
+            let Some(span) = origin(&explained) else {
                 continue;
             };
             let location = configuration.unit().sources.location(span.start);
@@ -184,6 +206,7 @@ impl Push {
         }
         Ok(Compiled {
             assertions,
+            secrets,
             pushed,
             texts,
         })
