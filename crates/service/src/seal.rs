@@ -64,7 +64,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 fn bytes(hex: &str) -> Option<Vec<u8>> {
-    let is_hex = hex.len() % 2 == 0 && hex.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let is_hex = hex.len().is_multiple_of(2) && hex.bytes().all(|digit| digit.is_ascii_hexdigit());
     let digits = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).ok();
     is_hex.then(|| (0..hex.len()).step_by(2).map(digits).collect())?
 }

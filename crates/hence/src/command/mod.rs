@@ -134,6 +134,8 @@ pub enum Command {
     #[allow(missing_docs)]
     Log(fleet::log::Log),
     #[allow(missing_docs)]
+    Backup(fleet::state::Backup),
+    #[allow(missing_docs)]
     Dump(fleet::state::Dump),
     #[allow(missing_docs)]
     Load(fleet::state::Load),
@@ -189,6 +191,7 @@ impl Command {
             Command::Undo(undo) => undo.run(console),
             Command::State(state) => state.run(console),
             Command::Log(log) => log.run(console),
+            Command::Backup(backup) => backup.run(console),
             Command::Dump(dump) => dump.run(console),
             Command::Load(load) => load.run(console),
             Command::Parse(parse) => parse.run(console),

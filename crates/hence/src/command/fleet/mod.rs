@@ -20,7 +20,6 @@ use std::io::{Read, Write};
 
 use clap::{Args, ValueEnum};
 use hence_ledger::entry::Origin;
-use hence_ledger::key::fold;
 use hence_ledger::{Change, Fault, Key, Vocabulary};
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::{FileId, ReadError, Sources};
@@ -71,6 +70,12 @@ impl Ledger {
 
     /// A ledger that is there.
     pub fn open(&self, console: &mut Console<'_>) -> Result<Service, Stop> {
+        self.must_be_there(console)?;
+        self.make(console)
+    }
+
+    /// Refuses if there is none.
+    pub fn must_be_there(&self, console: &Console<'_>) -> Result<(), Stop> {
         let directory = self.directory(console);
         if !self.is_there(console) {
             let message = format!("there is no ledger in `{directory}`");
@@ -80,21 +85,26 @@ impl Ledger {
                     .help("the first change makes one, such as `hence add node NAME`"),
             )));
         }
-        self.make(console)
+        Ok(())
     }
 
     /// A ledger, which is made if it is not there.
     pub fn make(&self, console: &mut Console<'_>) -> Result<Service, Stop> {
+        let store = self.store(console)?;
+        Service::open(Box::new(store)).map_err(|refused| stop(console, refused))
+    }
+
+    /// Where the ledger lives.
+    pub fn store(&self, console: &Console<'_>) -> Result<Redb, Stop> {
         let name = self.directory(console);
         let directory = console.path(&name);
-        let store = Redb::open(&directory).map_err(|mut error| {
+        Redb::open(&directory).map_err(|mut error| {
             // As it was given.
             error.message = error
                 .message
                 .replace(&directory.display().to_string(), &name);
             Stop::Failed(Box::new(error.into()))
-        })?;
-        Service::open(Box::new(store)).map_err(|refused| stop(console, refused))
+        })
     }
 }
 
@@ -507,11 +517,6 @@ fn civil(days: u64) -> (u64, u64, u64) {
     };
     let year = era * 400 + year_of_era + u64::from(month <= 2);
     (year, month, day)
-}
-
-/// Whether two names are the same but for their case.
-pub fn is_same(one: &str, other: &str) -> bool {
-    fold(one) == fold(other)
 }
 
 #[cfg(test)]

@@ -226,9 +226,8 @@ impl Plan {
             words.push_str("; so do nodes that are still to come");
         }
         console.say(&format!("plan {}: {words}", planned.survey.pair));
-        if planned.survey.failures.is_empty()
-            && !(planned.plan.is_empty() && !planned.survey.strangers)
-        {
+        let is_something = planned.survey.strangers || !planned.plan.is_empty();
+        if is_something && planned.survey.failures.is_empty() {
             console.say(&format!(
                 "`hence activate --plan {}` does it, `hence why p1` explains a line",
                 planned.survey.pair

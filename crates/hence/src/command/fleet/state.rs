@@ -142,3 +142,30 @@ impl Load {
         self.changing.tell(console, result)
     }
 }
+
+/// Copy the whole ledger, with its history, while others may go on reading it
+#[derive(Args)]
+pub struct Backup {
+    /// The directory that becomes the copy; it must not be there yet
+    to: String,
+    #[command(flatten)]
+    ledger: Ledger,
+}
+
+impl Backup {
+    /// Copies it; the key of its secrets is no part of it.
+    pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        self.ledger.must_be_there(console)?;
+        let store = self.ledger.store(console)?;
+        let to = console.path(&self.to);
+        store.backup(&to).map_err(|mut error| {
+            error.message = error.message.replace(&to.display().to_string(), &self.to);
+            Stop::Failed(Box::new(error.into()))
+        })?;
+        let to = &self.to;
+        console.say(&format!(
+            "the ledger is copied to {to}; `--data {to}` reads it"
+        ));
+        Ok(Exit::Done)
+    }
+}
