@@ -284,17 +284,17 @@ fn what_came_between_stays(open: Open<'_>) {
     let mut repository = Repository::open(open()).unwrap();
     commit(&mut repository, &request(), &[assert("a", 1)]).unwrap();
     let everything = || (Scope::Everything, Nodes::AllBut(Default::default()));
-    let (scope, changed, Default::default()) = everything();
+    let (scope, changed) = everything();
     assert_eq!(
         version_of(repository.activate(&request(), 1, scope, changed, Default::default())),
         2
     );
-    let (scope, changed, Default::default()) = everything();
+    let (scope, changed) = everything();
     assert_eq!(
         repository.activate(&request(), 1, scope, changed, Default::default()),
         Ok(Receipt::Nothing)
     );
-    let (scope, changed, Default::default()) = everything();
+    let (scope, changed) = everything();
     assert_eq!(
         code_of(repository.activate(&request(), 9, scope, changed, Default::default())),
         "ledger.no-such-version"
