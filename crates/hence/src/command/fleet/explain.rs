@@ -3,14 +3,13 @@
 use clap::Args;
 use hence_fleet::explain::{Effect, Membership, write_parameter};
 use hence_fleet::{Contribution, Explanation, Kind, Pool};
-use hence_ledger::entry::Origin;
-use hence_ledger::{Assertion, Key};
+use hence_ledger::Key;
 use hence_service::{Extent, Service};
 use serde::Serialize;
 
 use super::{At, Format, Ledger, moment, print_json, shown, stop};
 use crate::console::Console;
-use crate::pushed::{Written, written};
+use crate::pushed::Archive;
 use crate::{Exit, Stop};
 
 /// Say where the values of a node come from
@@ -52,46 +51,6 @@ impl Explain {
     }
 }
 
-/// How an assertion came to be.
-pub struct Made {
-    /// Who made it.
-    pub author: Option<String>,
-    /// When, and why.
-    when: String,
-    /// The place in the sources, if it was compiled.
-    pub place: Option<String>,
-    written: Option<Written>,
-}
-
-impl Made {
-    /// How an assertion about a key came to be.
-    pub fn of(service: &Service, key: &Key, assertion: &Assertion) -> Self {
-        let entry = service.repository().entry(assertion.since);
-        let Ok(Some(entry)) = entry else {
-            return Self {
-                author: None,
-                when: String::new(),
-                place: None,
-                written: None,
-            };
-        };
-        let written = match entry.origin {
-            Origin::Sources(hash) => written(service, hash, key),
-            Origin::Command(_) => None,
-        };
-        let said = match entry.message.is_empty() {
-            true => String::new(),
-            false => format!(", \"{}\"", entry.message),
-        };
-        Self {
-            author: Some(entry.author),
-            when: format!("{}{said}", moment(entry.time)),
-            place: written.as_ref().map(|written| written.place.clone()),
-            written,
-        }
-    }
-}
-
 /// Explains values of a node.
 pub fn node(
     console: &mut Console<'_>,
@@ -115,9 +74,10 @@ pub fn node(
             found
         }
     };
+    let archive = Archive::new(service);
     match format {
         Format::Json => {
-            let told: Vec<Told<'_>> = explanations.iter().map(|e| told(service, e)).collect();
+            let told: Vec<Told<'_>> = explanations.iter().map(|e| told(&archive, e)).collect();
             print_json(console, &told)?;
         }
         Format::Text => {
@@ -125,7 +85,7 @@ pub fn node(
                 if number > 0 {
                     writeln!(console.data())?;
                 }
-                let text = text(service, explanation);
+                let text = text(&archive, explanation);
                 write!(console.data(), "{text}")?;
             }
         }
@@ -147,21 +107,23 @@ fn no_parameter(pool: &Pool, node: &str, parameter: &str) -> Stop {
 }
 
 /// Comments that tell the story, and the value as a configuration file has it.
-fn text(service: &Service, explanation: &Explanation) -> String {
+fn text(archive: &Archive<'_>, explanation: &Explanation) -> String {
     let mut text = String::new();
     for contribution in &explanation.chain {
         let sentence = contribution.sentence(&explanation.node, &explanation.parameter);
         text.push_str(&format!("# {sentence}\n"));
         let mut source = format!("#   {}", contribution.key);
-        if let Some(assertion) = service.state().get(&contribution.key) {
-            let made = Made::of(service, &contribution.key, assertion);
-            if let Some(author) = &made.author {
-                source.push_str(&format!(
-                    ", by {author} in version {} ({})",
-                    assertion.since, made.when
-                ));
+        if let Some(assertion) = archive.assertion(&contribution.key) {
+            if let Some(made) = archive.made(assertion) {
+                let (author, time) = (&made.author, moment(made.time));
+                let said = match made.message.is_empty() {
+                    true => String::new(),
+                    false => format!(", \"{}\"", made.message),
+                };
+                let since = assertion.since;
+                source.push_str(&format!(", by {author} in version {since} ({time}{said})"));
             }
-            if let Some(written) = made.written {
+            if let Some(written) = archive.written(&contribution.key, assertion) {
                 source.push_str(&format!("\n#   {}", written.place));
                 source.extend(written.line.map(|line| format!("   {line}")));
                 source.extend(written.commit.map(|commit| format!("\n#   {commit}")));
@@ -208,7 +170,7 @@ struct ToldStep<'a> {
     place: Option<String>,
 }
 
-fn told<'a>(service: &Service, explanation: &'a Explanation) -> Told<'a> {
+fn told<'a>(archive: &Archive<'_>, explanation: &'a Explanation) -> Told<'a> {
     Told {
         node: &explanation.node,
         parameter: &explanation.parameter,
@@ -216,14 +178,15 @@ fn told<'a>(service: &Service, explanation: &'a Explanation) -> Told<'a> {
         chain: explanation
             .chain
             .iter()
-            .map(|step| told_step(service, step))
+            .map(|step| told_step(archive, step))
             .collect(),
     }
 }
 
-fn told_step<'a>(service: &Service, step: &'a Contribution) -> ToldStep<'a> {
-    let assertion = service.state().get(&step.key);
-    let made = assertion.map(|assertion| Made::of(service, &step.key, assertion));
+fn told_step<'a>(archive: &Archive<'_>, step: &'a Contribution) -> ToldStep<'a> {
+    let assertion = archive.assertion(&step.key);
+    let made = assertion.and_then(|assertion| archive.made(assertion));
+    let written = assertion.and_then(|assertion| archive.written(&step.key, assertion));
     let (membership, rank) = match step.membership {
         Membership::Default => ("default", None),
         Membership::Skeleton { rank } => ("skeleton", Some(rank)),
@@ -252,8 +215,8 @@ fn told_step<'a>(service: &Service, step: &'a Contribution) -> ToldStep<'a> {
         rank,
         owner: assertion.map(|assertion| assertion.owner.to_string()),
         version: assertion.map(|assertion| assertion.since),
-        author: made.as_ref().and_then(|made| made.author.clone()),
-        place: made.and_then(|made| made.place),
+        author: made.map(|made| made.author.clone()),
+        place: written.map(|written| written.place),
     }
 }
 
@@ -296,6 +259,7 @@ pub fn line(console: &mut Console<'_>, service: &mut Service, number: usize) -> 
         ("before", service.active().explain(node, &changed.name)),
         ("after", service.head().explain(node, &changed.name)),
     ];
+    let archive = Archive::new(service);
     let mut keys: Vec<Key> = Vec::new();
     for (word, explanation) in &explained {
         writeln!(console.data(), "\n{word}:")?;
@@ -307,7 +271,7 @@ pub fn line(console: &mut Console<'_>, service: &mut Service, number: usize) -> 
             )?,
             Some(explanation) => {
                 keys.extend(explanation.chain.iter().map(|step| step.key.clone()));
-                let text = text(service, explanation);
+                let text = text(&archive, explanation);
                 write!(console.data(), "{text}")?;
             }
         }

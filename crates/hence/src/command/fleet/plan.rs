@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::validate::ToldFailure;
 use super::{Format, Ledger, many, print_json, stop};
 use crate::console::Console;
+use crate::pushed::Archive;
 use crate::{Exit, Stop};
 
 /// So many names are shown of nodes that change alike.
@@ -257,9 +258,10 @@ fn json(console: &mut Console<'_>, service: &Service, planned: &Planned) -> Resu
             nodes.insert(node.as_str(), told);
         }
     }
+    let archive = Archive::new(service);
     let mut failures: BTreeMap<&str, Vec<ToldFailure<'_>>> = BTreeMap::new();
     for failure in &planned.survey.failures {
-        let told = ToldFailure::new(service, service.head(), failure);
+        let told = ToldFailure::new(&archive, service.head(), failure);
         failures.entry(&failure.node).or_default().push(told);
     }
     let totals = planned.plan.totals();

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use hence_fleet::{Failure, Pool};
-use hence_service::Service;
 use serde::Serialize;
 
 use super::{At, Format, Ledger, many, print_json, stop};
 use crate::console::Console;
+use crate::pushed::Archive;
 use crate::{Exit, Stop};
 
 /// Say what stands in the way of an activation, on every node
@@ -71,17 +71,17 @@ struct ToldRepair {
 
 impl<'a> ToldFailure<'a> {
     /// A failure as programs read it.
-    pub fn new(service: &Service, pool: &Pool, failure: &'a Failure) -> Self {
+    pub fn new(archive: &Archive<'_>, pool: &Pool, failure: &'a Failure) -> Self {
         let because = pool.blame(failure).into_iter().map(|key| {
-            let assertion = service.state().get(&key);
-            let made =
-                assertion.map(|assertion| super::explain::Made::of(service, &key, assertion));
+            let assertion = archive.assertion(&key);
+            let made = assertion.and_then(|assertion| archive.made(assertion));
+            let written = assertion.and_then(|assertion| archive.written(&key, assertion));
             Because {
                 key: key.to_string(),
                 owner: assertion.map(|assertion| assertion.owner.to_string()),
                 version: assertion.map(|assertion| assertion.since),
-                author: made.as_ref().and_then(|made| made.author.clone()),
-                place: made.and_then(|made| made.place),
+                author: made.map(|made| made.author.clone()),
+                place: written.map(|written| written.place),
             }
         });
         let repairs = pool.repairs(failure).into_iter();
@@ -144,9 +144,10 @@ impl Validate {
         let failures = &failures[..kept];
         match self.format {
             Format::Json => {
+                let archive = Archive::new(&service);
                 let mut nodes: BTreeMap<&str, Vec<ToldFailure<'_>>> = BTreeMap::new();
                 for failure in failures {
-                    let told = ToldFailure::new(&service, pool, failure);
+                    let told = ToldFailure::new(&archive, pool, failure);
                     nodes.entry(&failure.node).or_default().push(told);
                 }
                 let next = next.as_deref();
