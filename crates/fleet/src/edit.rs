@@ -148,6 +148,11 @@ pub enum Edit {
     Drop(Thing, Relation, Vec<String>),
     /// Relate a thing to these, and to no others.
     Replace(Thing, Relation, Vec<Item>),
+    /// Relate a thing to no others than these; where order counts, this has no meaning.
+    Intersect(Thing, Relation, Vec<String>),
+    /// Relate a thing to those of these that it is not related to, and no longer to the others; where order counts, this
+    /// has no meaning.
+    Toggle(Thing, Relation, Vec<String>),
 }
 
 /// A property, and its value; without one it is taken away.
@@ -171,6 +176,8 @@ pub fn commands(state: &State, owner: &str, edit: &Edit) -> Result<Vec<Command>,
         Edit::Add(thing, relation, items, place) => editor.add(thing, *relation, items, *place)?,
         Edit::Drop(thing, relation, names) => editor.drop(thing, *relation, names)?,
         Edit::Replace(thing, relation, items) => editor.replace(thing, *relation, items)?,
+        Edit::Intersect(thing, relation, names) => editor.intersect(thing, *relation, names)?,
+        Edit::Toggle(thing, relation, names) => editor.toggle(thing, *relation, names)?,
     }
     Ok(editor.commands)
 }
@@ -481,6 +488,58 @@ impl Editor<'_> {
             }
         }
         self.rank(thing, relation, order)
+    }
+}
+
+impl Editor<'_> {
+    fn intersect(
+        &mut self,
+        thing: &Thing,
+        relation: Relation,
+        names: &[String],
+    ) -> Result<(), Fault> {
+        let top = self.set_of(thing, relation)?;
+        let wanted: Vec<String> = names.iter().map(|name| fold(name)).collect();
+        for name in last_names(self.state, &top) {
+            if !wanted.contains(&name) {
+                self.retract(Keys::Only(top.child(&name)));
+            }
+        }
+        Ok(())
+    }
+
+    fn toggle(&mut self, thing: &Thing, relation: Relation, names: &[String]) -> Result<(), Fault> {
+        let top = self.set_of(thing, relation)?;
+        for name in names {
+            let key = top.child(&fold(name));
+            match self.state.get(&key) {
+                Some(_) => self.retract(Keys::Only(key)),
+                None => self.assert(key, Value::Nothing)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the others of a relation without order and values are.
+    fn set_of(&self, thing: &Thing, relation: Relation) -> Result<Key, Fault> {
+        self.there(thing)?;
+        let is_set = match relation {
+            Relation::Depend | Relation::Conflict => true,
+            Relation::Param => thing.kind == Kind::Subsystem,
+            _ => false,
+        };
+        match is_set {
+            true => Ok(thing.field(relation.word())),
+            false => {
+                let message = format!(
+                    "the {}s of a {} are no set",
+                    relation.word(),
+                    thing.kind.word()
+                );
+                let help = "`add`, `remove` and `replace` change what has an order or values";
+                Err(Fault::new(message).code(NO_EDIT).help(help))
+            }
+        }
     }
 }
 

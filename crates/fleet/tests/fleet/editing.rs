@@ -277,3 +277,41 @@ fn flags_and_texts_are_set_and_taken_away() {
             .contains("`yes` or `no`")
     );
 }
+
+#[test]
+fn sets_are_intersected_and_toggled_and_lists_are_not() {
+    let mut fleet = fleet(FLEET);
+    let feature = thing(Kind::Feature, "D");
+    let names = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| (*name).to_owned())
+            .collect::<Vec<_>>()
+    };
+    for relation in [Relation::Depend, Relation::Conflict] {
+        fleet.edit(&Edit::Add(
+            feature.clone(),
+            relation,
+            items(&["A", "B"]),
+            None,
+        ));
+        fleet.edit(&Edit::Toggle(feature.clone(), relation, names(&["b", "C"])));
+        let key = |name: &str| feature.key().child(relation.word()).child(name);
+        let is_there = |fleet: &Fleet, name: &str| fleet.state.get(&key(name)).is_some();
+        assert!(is_there(&fleet, "a") && !is_there(&fleet, "b") && is_there(&fleet, "c"));
+        fleet.edit(&Edit::Intersect(
+            feature.clone(),
+            relation,
+            names(&["C", "B"]),
+        ));
+        assert!(!is_there(&fleet, "a") && !is_there(&fleet, "b") && is_there(&fleet, "c"));
+    }
+    for edit in [Edit::Toggle, Edit::Intersect] {
+        let edit = edit(feature.clone(), Relation::Include, names(&["A"]));
+        assert!(
+            fleet
+                .refuses_edit(&edit)
+                .starts_with("the includes of a feature are no set")
+        );
+    }
+}

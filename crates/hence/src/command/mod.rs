@@ -88,6 +88,10 @@ pub enum Command {
     #[allow(missing_docs)]
     Replace(fleet::entity::Replace),
     #[allow(missing_docs)]
+    Intersect(fleet::entity::Intersect),
+    #[allow(missing_docs)]
+    Toggle(fleet::entity::Toggle),
+    #[allow(missing_docs)]
     Rename(fleet::entity::Rename),
     #[allow(missing_docs)]
     Show(fleet::show::Show),
@@ -168,6 +172,8 @@ impl Command {
             Command::Set(set) => set.run(console),
             Command::Remove(remove) => remove.run(console),
             Command::Replace(replace) => replace.run(console),
+            Command::Intersect(intersect) => intersect.run(console),
+            Command::Toggle(toggle) => toggle.run(console),
             Command::Rename(rename) => rename.run(console),
             Command::Show(show) => show.run(console),
             Command::List(list) => list.run(console),

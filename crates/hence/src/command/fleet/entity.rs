@@ -368,6 +368,57 @@ impl Replace {
     }
 }
 
+/// Relate a thing to no others than these, of those that it is related to: dependencies and conflicts
+#[derive(Args)]
+pub struct Intersect {
+    #[command(flatten)]
+    about: About,
+    #[command(flatten)]
+    changing: Changing,
+}
+
+impl Intersect {
+    /// Takes the others away.
+    pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let edits = [set(&self.about, Edit::Intersect)?];
+        edit(console, &self.changing, &edits, "intersect", &self.about)
+    }
+}
+
+/// Relate a thing to those of these that it is not related to, and no longer to the others: dependencies and conflicts
+#[derive(Args)]
+pub struct Toggle {
+    #[command(flatten)]
+    about: About,
+    #[command(flatten)]
+    changing: Changing,
+}
+
+impl Toggle {
+    /// Toggles them.
+    pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let edits = [set(&self.about, Edit::Toggle)?];
+        edit(console, &self.changing, &edits, "toggle", &self.about)
+    }
+}
+
+/// An edit of a set.
+fn set(about: &About, edit: fn(Thing, Relation, Vec<String>) -> Edit) -> Result<Edit, Stop> {
+    match about.understand()? {
+        Meant::Related(thing, relation, items) => {
+            let names = items.into_iter().map(|item| item.name).collect();
+            Ok(edit(thing, relation, names))
+        }
+        Meant::Things(_) => {
+            let help = "such as `feature A depend B C`";
+            Err(wrong(
+                "which relation is meant is not said".to_owned(),
+                help,
+            ))
+        }
+    }
+}
+
 /// Give a node, a group, a feature, a param or a subsystem another name
 #[derive(Args)]
 pub struct Rename {
