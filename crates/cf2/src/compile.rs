@@ -4,6 +4,7 @@ use hence_model::cell::{Cell, Mark};
 use hence_model::diagnostic::Diagnostic;
 use hence_model::print::printed::Printed;
 use hence_model::source::Span;
+use hence_model::stack;
 use hence_model::symbol::Symbol;
 use hence_model::unit::{Limits, OUTPUT_TOO_LARGE, TOO_DEEP, Unit};
 use hence_model::value::{Event, Sink};
@@ -80,7 +81,12 @@ pub fn compile_file<'w>(world: &'w dyn World, name: &str, options: &Options) -> 
 
 /// Does something that evaluates, on a stack that is as deep as the limit says.
 pub fn on_stack<T: Send>(limits: Limits, work: impl FnOnce() -> T + Send) -> T {
-    on_stack_while(limits, work, || {})
+    stack::with(stack_of(limits), work)
+}
+
+fn stack_of(limits: Limits) -> usize {
+    let levels = limits.depth.min(DEEPEST) as usize;
+    (levels * STACK_OF_LEVEL).max(8 << 20)
 }
 
 /// Does something that evaluates, on a stack of its own, and something else meanwhile.
@@ -89,11 +95,11 @@ pub(crate) fn on_stack_while<T: Send>(
     work: impl FnOnce() -> T + Send,
     meanwhile: impl FnOnce(),
 ) -> T {
-    let levels = limits.depth.min(DEEPEST) as usize;
-    let stack = (levels * STACK_OF_LEVEL).max(8 << 20);
+    let size = stack_of(limits);
     std::thread::scope(|scope| {
-        let builder = std::thread::Builder::new().stack_size(stack);
+        let builder = std::thread::Builder::new().stack_size(size);
         let counted = || {
+            stack::begin(size);
             let mut done = None;
             let steps = steps_of(|| done = Some(work()));
             (done.expect("it was done"), steps)

@@ -8,9 +8,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use hence::{STACK, World};
 
 fn main() -> ExitCode {
-    let command = std::thread::Builder::new()
-        .stack_size(STACK)
-        .spawn(|| hence::run(std::env::args_os(), &mut world()));
+    let command = std::thread::Builder::new().stack_size(STACK).spawn(|| {
+        hence_model::stack::begin(STACK);
+        hence::run(std::env::args_os(), &mut world())
+    });
     match command.map(|command| command.join()) {
         Ok(Ok(exit)) => ExitCode::from(exit.code()),
         Ok(Err(_)) => ExitCode::from(101), // It panicked, and has said so.

@@ -17,6 +17,7 @@ pub mod print;
 pub mod random;
 pub mod replay;
 pub mod source;
+pub mod stack;
 pub mod store;
 pub mod symbol;
 pub mod trace;

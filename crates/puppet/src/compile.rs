@@ -170,16 +170,7 @@ const STACK_OF_LEVEL: usize = 4 << 10;
 
 /// Does something that evaluates, on a stack that is as deep as the limit says.
 pub fn on_stack<T: Send>(depth: u32, work: impl FnOnce() -> T + Send) -> T {
-    let stack = (depth as usize * STACK_OF_LEVEL).max(8 << 20);
-    std::thread::scope(|scope| {
-        let builder = std::thread::Builder::new().stack_size(stack);
-        let thread = builder.spawn_scoped(scope, work);
-        let thread = thread.expect("a thread can be started");
-        match thread.join() {
-            Ok(done) => done,
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    })
+    hence_model::stack::with((depth as usize * STACK_OF_LEVEL).max(8 << 20), work)
 }
 
 fn misplaced(what: &str, span: hence_model::source::Span) -> Diagnostic {
