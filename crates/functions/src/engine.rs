@@ -20,6 +20,9 @@ pub(crate) const OPERATORS: usize = 16;
 const EXPRESSION: usize = 32;
 /// How many variables one function may have at a time, and how many functions one file.
 const NAMES: usize = 128;
+/// What it costs to use a variable that a closure shares. Closures in closures are taken down by recursion, so this bounds
+/// the stack of an interpreter.
+const SHARED: u64 = 50;
 
 /// What a file calls `eval` is known to Rhai by the paper's name: its own `eval` runs text as a script.
 pub(crate) const EVAL: &str = "Eval";
@@ -130,7 +133,12 @@ fn variable(name: &str, index: usize, context: &EvalContext) -> Answer<Option<Dy
         None => scope.get(name),
     };
     match local {
-        Some(value) => call::spend_on(value).map(|()| None),
+        Some(value) => {
+            if value.is_shared() {
+                call::spend(SHARED)?;
+            }
+            call::spend_on(value).map(|()| None)
+        }
         None => call::copy(|call| call.constants.get(name)),
     }
 }

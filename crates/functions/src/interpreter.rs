@@ -142,6 +142,11 @@ pub fn text(value: &Dynamic) -> Answer<String> {
     Ok(data::text(value))
 }
 
+/// What a text came to, for whoever reads it.
+pub fn show(value: &Dynamic) -> String {
+    data::literal(value)
+}
+
 /// The text of a value, as it is written in a script.
 pub fn literal(value: &Dynamic) -> Answer<String> {
     call::spend_on(value)?;

@@ -248,6 +248,9 @@ pub(crate) fn explain(mut error: EvalAltResult, limits: Limits) -> (String, Opti
             format!("it makes a value that is {}", data::too_large())
         }
         EvalAltResult::ErrorRuntime(words, _) => words.to_string(),
+        EvalAltResult::ErrorVariableNotFound(name, _) => {
+            format!("nothing named `{name}` is known here")
+        }
         EvalAltResult::ErrorFunctionNotFound(call, _) => {
             let call = call.replacen("Eval (", "eval (", 1);
             let call = call.replace("&str | ImmutableString | String", "string");

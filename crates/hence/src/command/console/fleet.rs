@@ -50,9 +50,10 @@ impl Fleet {
         self.look(look)
     }
 
-    fn edit(&self, context: &NativeCallContext, edit: Answer<Edit>) -> Answer<Dynamic> {
-        let (edit, place) = (edit?, place(context));
-        self.look(|session| session.edit(&edit, place))
+    fn edit(&self, context: &NativeCallContext, edit: &Edit) -> Answer<()> {
+        spend(LOOK)?;
+        let mut session = self.session();
+        session.edit(edit, place(context)).map_err(thrown)
     }
 }
 
@@ -202,7 +203,8 @@ fn reading(engine: &mut Engine) {
                 ])
             });
             let gone = plan.gone.iter();
-            let gone = gone.map(|node| map([("node", node.as_str().into()), ("gone", true.into())]));
+            let gone =
+                gone.map(|node| map([("node", node.as_str().into()), ("gone", true.into())]));
             Ok(changed.chain(gone).collect::<Array>())
         })
     });
@@ -244,7 +246,9 @@ fn changing(engine: &mut Engine) {
     add(engine, "activate", |fleet: &mut Fleet| {
         fleet.survey(Session::activate)
     });
-    add(engine, "undo", |fleet: &mut Fleet| fleet.look(Session::undo));
+    add(engine, "undo", |fleet: &mut Fleet| {
+        fleet.look(Session::undo)
+    });
     add(engine, "snapshot", |fleet: &mut Fleet, name: &str| {
         fleet.look(|session| session.snapshot(name))
     });
@@ -259,7 +263,10 @@ fn commit(fleet: &Fleet, message: Option<&str>) -> Answer<Dynamic> {
 fn editing(engine: &mut Engine) {
     use NativeCallContext as Context;
     for (verb, edit) in [
-        ("add", (|one| Edit::Create(one, Vec::new())) as fn(Thing) -> Edit),
+        (
+            "add",
+            (|one| Edit::Create(one, Vec::new())) as fn(Thing) -> Edit,
+        ),
         ("remove", Edit::Remove),
     ] {
         add(
@@ -268,9 +275,9 @@ fn editing(engine: &mut Engine) {
             move |context: Context, fleet: &mut Fleet, kind: &str, names: Dynamic| {
                 let kind = any_kind(kind).map_err(thrown)?;
                 for item in items(&names)? {
-                    fleet.edit(&context, Ok(edit(thing(kind, &item.name))))?;
+                    fleet.edit(&context, &edit(thing(kind, &item.name)))?;
                 }
-                Ok::<_, Box<EvalAltResult>>(Dynamic::UNIT)
+                Ok::<_, Box<EvalAltResult>>(())
             },
         );
     }
@@ -278,11 +285,9 @@ fn editing(engine: &mut Engine) {
         engine,
         "add",
         |context: Context, fleet: &mut Fleet, kind: &str, name: &str, said: Map| {
-            let create = about(kind, name).and_then(|thing| {
-                let properties = properties(&thing, &said)?;
-                Ok(Edit::Create(thing, properties))
-            });
-            fleet.edit(&context, create)
+            let thing = about(kind, name)?;
+            let properties = properties(&thing, &said)?;
+            fleet.edit(&context, &Edit::Create(thing, properties))
         },
     );
     add(
@@ -297,13 +302,13 @@ fn editing(engine: &mut Engine) {
                 .partition(|(name, _)| thing.kind == Kind::Param || is_property(name));
             if !about.is_empty() {
                 let properties = properties(&thing, &about)?;
-                fleet.edit(&context, Ok(Edit::Set(thing.clone(), properties)))?;
+                fleet.edit(&context, &Edit::Set(thing.clone(), properties))?;
             }
             if params.is_empty() {
-                return Ok(Dynamic::UNIT);
+                return Ok(());
             }
             let params = items(&params.into())?;
-            fleet.edit(&context, Ok(Edit::Add(thing, Relation::Param, params, None)))
+            fleet.edit(&context, &Edit::Add(thing, Relation::Param, params, None))
         },
     );
     type Relate = fn(Thing, Relation, Vec<Item>) -> Edit;
@@ -321,10 +326,15 @@ fn editing(engine: &mut Engine) {
         add(
             engine,
             verb,
-            move |context: Context, fleet: &mut Fleet, kind: &str, name: &str, word: &str, others: Dynamic| {
-                let edit = related(kind, name, word, &others)
-                    .map(|(thing, relation, items)| edit(thing, relation, items));
-                fleet.edit(&context, edit)
+            move |context: Context,
+                  fleet: &mut Fleet,
+                  kind: &str,
+                  name: &str,
+                  word: &str,
+                  others: Dynamic| {
+                let thing = about(kind, name)?;
+                let relation = relation(thing.kind, word).map_err(thrown)?;
+                fleet.edit(&context, &edit(thing, relation, items(&others)?))
             },
         );
     }
@@ -332,25 +342,14 @@ fn editing(engine: &mut Engine) {
         engine,
         "rename",
         |context: Context, fleet: &mut Fleet, kind: &str, old: &str, new: &str| {
-            let rename = about(kind, old).map(|thing| Edit::Rename(thing, new.to_owned()));
-            fleet.edit(&context, rename)
+            let rename = Edit::Rename(about(kind, old)?, new.to_owned());
+            fleet.edit(&context, &rename)
         },
     );
 }
 
 fn about(kind: &str, name: &str) -> Answer<Thing> {
     Ok(thing(any_kind(kind).map_err(thrown)?, name))
-}
-
-fn related(
-    kind: &str,
-    name: &str,
-    word: &str,
-    others: &Dynamic,
-) -> Answer<(Thing, Relation, Vec<Item>)> {
-    let thing = about(kind, name)?;
-    let relation = relation(thing.kind, word).map_err(thrown)?;
-    Ok((thing, relation, items(others)?))
 }
 
 /// A name, a list of names, or a map of names and values.
@@ -382,7 +381,10 @@ fn properties(thing: &Thing, said: &Map) -> Answer<Vec<Property>> {
     let said = said.iter().map(|(name, value)| {
         let Some(property) = known.iter().find(|known| *known == name) else {
             let kind = thing.kind.word();
-            return wrong(format!("a {kind} has no `{name}`: it has {}", known.join(", ")));
+            return wrong(format!(
+                "a {kind} has no `{name}`: it has {}",
+                known.join(", ")
+            ));
         };
         let value = scalar(value)?.filter(|value| !value.is_empty());
         Ok((*property, value))
@@ -405,7 +407,10 @@ fn scalar(value: &Dynamic) -> Answer<Option<String>> {
 }
 
 fn list<T: ToString>(names: impl IntoIterator<Item = T>) -> Array {
-    names.into_iter().map(|name| name.to_string().into()).collect()
+    names
+        .into_iter()
+        .map(|name| name.to_string().into())
+        .collect()
 }
 
 fn map<const N: usize>(entries: [(&str, Dynamic); N]) -> Dynamic {

@@ -11,7 +11,7 @@ mod session;
 
 use clap::Args;
 use hence_functions::Mistake;
-use hence_functions::interpreter::{Broken, Completeness, Interpreter, literal};
+use hence_functions::interpreter::{Broken, Completeness, Interpreter, show as shown};
 use hence_model::diagnostic::Diagnostic;
 use hence_model::source::{FileId, Sources, Span};
 use rhai::{Array, Dynamic};
@@ -93,7 +93,11 @@ impl Console {
     ) -> Result<Exit, Stop> {
         let mut text = String::new();
         loop {
-            streams.words(if text.is_empty() { "hence> " } else { "     > " });
+            streams.words(if text.is_empty() {
+                "hence> "
+            } else {
+                "     > "
+            });
             let mut line = String::new();
             let read = streams.input().read_line(&mut line);
             if !matches!(read, Ok(count) if count > 0) {
@@ -148,11 +152,6 @@ impl Console {
     }
 }
 
-/// A value as somebody sees it who typed what it is the value of.
-fn shown(value: &Dynamic) -> String {
-    literal(value).unwrap_or_else(|_| value.type_name().to_owned())
-}
-
 /// What broke a script: what a function of the console threw, or a mistake.
 fn trouble(Broken { mistake, thrown }: Broken) -> (Trouble, Place) {
     let Mistake {
@@ -192,7 +191,10 @@ fn word_at(sources: &Sources, file: FileId, (line, column): Place) -> Span {
     };
     let rest = sources.slice(Span::new(start, whole.end));
     let is_word = |character: char| character.is_alphanumeric() || character == '_';
-    match rest.find(|character| !is_word(character)).unwrap_or(rest.len()) {
+    match rest
+        .find(|character| !is_word(character))
+        .unwrap_or(rest.len())
+    {
         0 => sources.character(start),
         length => Span::new(start, start + length as u32),
     }

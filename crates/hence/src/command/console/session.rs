@@ -157,7 +157,10 @@ impl Session {
     pub fn explain(&self, node: &str, parameter: &str) -> Result<String, Trouble> {
         self.there(Kind::Node, node)?;
         match self.pool().explain(node, parameter) {
-            Some(explanation) => Ok(explain::text(&self.service, &explanation)),
+            Some(explanation) => {
+                let text = explain::text(&self.service, &explanation);
+                Ok(text.trim_end().to_owned())
+            }
             None => Err(explain::no_parameter(self.pool(), node, parameter).into()),
         }
     }
@@ -294,9 +297,7 @@ impl Session {
     pub fn activate(&mut self) -> Result<(), Trouble> {
         self.committed("activate")?;
         let request = self.request(None);
-        let activated = self
-            .service
-            .activate(&request, &Extent::Everything, None)?;
+        let activated = self.service.activate(&request, &Extent::Everything, None)?;
         self.said.push(Said::Words(match activated.receipt {
             Receipt::Nothing => "nothing changed since the last activation".to_owned(),
             Receipt::Done(done) => {
@@ -368,5 +369,7 @@ fn suspect(trouble: &Trouble, commands: &[(Command, Place)]) -> Place {
     };
     let mut backwards = commands.iter().rev();
     let named = backwards.find(|(command, _)| is_named(command));
-    named.or(commands.last()).map_or((1, 1), |(_, place)| *place)
+    named
+        .or(commands.last())
+        .map_or((1, 1), |(_, place)| *place)
 }

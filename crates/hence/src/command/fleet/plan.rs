@@ -227,7 +227,7 @@ impl Plan {
         }
         console.say(&format!("plan {}: {words}", planned.survey.pair));
         if planned.survey.failures.is_empty()
-            && !(planned.plan.is_empty() && !planned.survey.strangers)
+            && (!planned.plan.is_empty() || planned.survey.strangers)
         {
             console.say(&format!(
                 "`hence activate --plan {}` does it, `hence why p1` explains a line",
