@@ -56,8 +56,13 @@ thread_local! {
 impl Call {
     /// A call with all its fuel.
     pub fn new(constants: Arc<Constants>) -> Self {
+        Self::with(FUEL, constants)
+    }
+
+    /// A call with this much fuel.
+    pub fn with(fuel: u64, constants: Arc<Constants>) -> Self {
         Self {
-            fuel: FUEL,
+            fuel,
             constants,
             ..Self::default()
         }

@@ -55,9 +55,14 @@ fn bytes_within(value: &Dynamic, depth: usize) -> Option<usize> {
     if let Ok(map) = value.as_map_ref() {
         return map_bytes_within(&map, depth);
     }
-    // A closure holds a copy of each constant that it uses.
+    // A closure holds a copy of each constant that it uses. What it shares with others is not copied with it, and may
+    // hold the closure itself.
     if let Some(closure) = value.read_lock::<FnPtr>() {
-        return list_bytes_within(closure.curry(), depth);
+        let curry = closure.curry();
+        return match curry.iter().any(Dynamic::is_shared) {
+            true => Some(16 * curry.len()),
+            false => list_bytes_within(curry, depth),
+        };
     }
     Some(0)
 }
@@ -183,6 +188,13 @@ fn compare_mixed(integer: i64, float: f64) -> Ordering {
 pub(crate) fn text(value: &Dynamic) -> String {
     let mut text = String::new();
     write_text(&mut text, value, false);
+    text
+}
+
+/// The text of a value, as it is written in a script.
+pub(crate) fn literal(value: &Dynamic) -> String {
+    let mut text = String::new();
+    write_text(&mut text, value, true);
     text
 }
 

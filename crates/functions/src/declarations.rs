@@ -121,7 +121,7 @@ pub(crate) fn place(position: Position) -> (u32, u32) {
     (line as u32, position.position().unwrap_or(1).max(1) as u32)
 }
 
-fn unreadable(ParseError(kind, position): ParseError) -> Mistake {
+pub(crate) fn unreadable(ParseError(kind, position): ParseError) -> Mistake {
     let place = place(position);
     let refused = match &*kind {
         ParseErrorType::Reserved(word) => Some(word),

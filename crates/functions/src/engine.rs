@@ -20,6 +20,9 @@ pub(crate) const OPERATORS: usize = 16;
 const EXPRESSION: usize = 32;
 /// How many variables one function may have at a time, and how many functions one file.
 const NAMES: usize = 128;
+/// What it costs to use a variable that a closure shares. Closures in closures are taken down by recursion, so this bounds
+/// the stack of an interpreter.
+const SHARED: u64 = 50;
 
 /// What a file calls `eval` is known to Rhai by the paper's name: its own `eval` runs text as a script.
 pub(crate) const EVAL: &str = "Eval";
@@ -34,44 +37,17 @@ pub(crate) struct Argument {
 
 /// The engine. It has no state: what a call needs is in [`call::current`].
 pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
-    let mut engine = Engine::new_raw();
-    // An optimised list is one constant that is copied in one operation.
-    engine.set_optimization_level(OptimizationLevel::None);
-    // With fast operators, those of the library would not be asked.
-    engine.set_fast_operators(false);
-    engine.set_max_strings_interned(0);
+    let mut engine = bounded();
     engine
         .set_max_call_levels(CALLS)
         .set_max_expr_depths(EXPRESSION, EXPRESSION)
         .set_max_variables(NAMES)
-        .set_max_functions(NAMES)
-        .set_max_string_size(TEXT)
-        .set_max_array_size(ELEMENTS)
-        .set_max_map_size(ELEMENTS);
-    // `this` would be copied without a count, `throw` and `catch` are a second way to refuse, `Fn` and
-    // `curry` make functions that nobody wrote, and the others look outside.
-    for symbol in [
-        "this",
-        "try",
-        "catch",
-        "throw",
-        "Fn",
-        "curry",
-        "is_shared",
-        "is_def_fn",
-        "is_def_var",
-        "print",
-        "debug",
-    ] {
+        .set_max_functions(NAMES);
+    // `throw` and `catch` are a second way to refuse, and a function answers with its result only.
+    for symbol in ["try", "catch", "throw", "print", "debug"] {
         engine.disable_symbol(symbol);
     }
-    engine.on_progress(|_| call::spend(1).is_err().then_some(Dynamic::UNIT));
-    watch(&mut engine);
-
-    engine
-        .register_type_with_name::<Argument>("argument")
-        .register_type_with_name::<i64>("integer")
-        .register_type_with_name::<f64>("float");
+    engine.register_type_with_name::<Argument>("argument");
     library::pure(&mut engine, "value", value);
     library::pure(&mut engine, "place", |argument: &mut Argument| {
         argument.place.clone()
@@ -80,9 +56,41 @@ pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
     engine.register_fn("fail", |words: &str| {
         call::stop::<()>(Stop::Refuses(words.into()))
     });
-    library::register(&mut engine);
     engine
 });
+
+/// The language with its library, in which every step and every value is bounded.
+pub(crate) fn bounded() -> Engine {
+    let mut engine = Engine::new_raw();
+    // An optimised list is one constant that is copied in one operation.
+    engine.set_optimization_level(OptimizationLevel::None);
+    // With fast operators, those of the library would not be asked.
+    engine.set_fast_operators(false);
+    engine.set_max_strings_interned(0);
+    engine
+        .set_max_string_size(TEXT)
+        .set_max_array_size(ELEMENTS)
+        .set_max_map_size(ELEMENTS);
+    // `this` would be copied without a count, `Fn` and `curry` make functions that nobody wrote, and the
+    // others look outside.
+    for symbol in [
+        "this",
+        "Fn",
+        "curry",
+        "is_shared",
+        "is_def_fn",
+        "is_def_var",
+    ] {
+        engine.disable_symbol(symbol);
+    }
+    engine.on_progress(|_| call::spend(1).is_err().then_some(Dynamic::UNIT));
+    watch(&mut engine);
+    engine
+        .register_type_with_name::<i64>("integer")
+        .register_type_with_name::<f64>("float");
+    library::register(&mut engine);
+    engine
+}
 
 /// The value of an argument. If nobody knows it yet, the script stops, and starts again when it is known.
 fn value(argument: &mut Argument) -> Answer<Dynamic> {
@@ -125,7 +133,12 @@ fn variable(name: &str, index: usize, context: &EvalContext) -> Answer<Option<Dy
         None => scope.get(name),
     };
     match local {
-        Some(value) => call::spend_on(value).map(|()| None),
+        Some(value) => {
+            if value.is_shared() {
+                call::spend(SHARED)?;
+            }
+            call::spend_on(value).map(|()| None)
+        }
         None => call::copy(|call| call.constants.get(name)),
     }
 }

@@ -15,6 +15,7 @@ mod call;
 mod data;
 mod declarations;
 mod engine;
+pub mod interpreter;
 mod library;
 mod patterns;
 mod script;

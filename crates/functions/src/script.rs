@@ -62,9 +62,9 @@ impl Script {
                 (None, Ok(result)) => {
                     return data::to_value(&result, ask).map_err(|failure| body.place(failure));
                 }
-                (Some(Stop::Spent), Ok(_)) => return Err(body.place(data::broken(spent()))),
+                (Some(Stop::Spent), Ok(_)) => return Err(body.place(data::broken(spent(FUNCTION)))),
                 (_, Err(error)) => {
-                    let (message, place) = explain(*error);
+                    let (message, place) = explain(*error, FUNCTION);
                     return Err(body.place(Failure::Broken { message, place }));
                 }
             }
@@ -203,8 +203,8 @@ fn evaluate(
         let trouble = match (stop, result) {
             (None, Ok(_)) => None,
             (Some(Stop::Refuses(words)), _) => Some((words, None)),
-            (Some(_), Ok(_)) => Some((spent(), None)),
-            (_, Err(error)) => Some(explain(*error)),
+            (Some(_), Ok(_)) => Some((spent(FUNCTION), None)),
+            (_, Err(error)) => Some(explain(*error, FUNCTION)),
         };
         if let Some((message, place)) = trouble {
             return Err(Mistake::new(place.unwrap_or(at), message));
@@ -215,8 +215,20 @@ fn evaluate(
     Ok(call.constants)
 }
 
+/// How far something may go.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    pub fuel: u64,
+    pub calls: usize,
+}
+
+const FUNCTION: Limits = Limits {
+    fuel: FUEL,
+    calls: CALLS,
+};
+
 /// An error of Rhai in our words, with the innermost place that is known.
-fn explain(mut error: EvalAltResult) -> (String, Option<(u32, u32)>) {
+pub(crate) fn explain(mut error: EvalAltResult, limits: Limits) -> (String, Option<(u32, u32)>) {
     let mut position = error.position();
     while let EvalAltResult::ErrorInFunctionCall(_, _, inner, _) = error {
         error = *inner;
@@ -225,14 +237,20 @@ fn explain(mut error: EvalAltResult) -> (String, Option<(u32, u32)>) {
         }
     }
     let message = match &error {
-        EvalAltResult::ErrorTerminated(..) => spent(),
+        EvalAltResult::ErrorTerminated(..) => spent(limits),
         EvalAltResult::ErrorStackOverflow(_) => {
-            format!("its functions call each other more than {CALLS} deep")
+            format!(
+                "its functions call each other more than {} deep",
+                limits.calls
+            )
         }
         EvalAltResult::ErrorDataTooLarge(..) => {
             format!("it makes a value that is {}", data::too_large())
         }
         EvalAltResult::ErrorRuntime(words, _) => words.to_string(),
+        EvalAltResult::ErrorVariableNotFound(name, _) => {
+            format!("nothing named `{name}` is known here")
+        }
         EvalAltResult::ErrorFunctionNotFound(call, _) => {
             let call = call.replacen("Eval (", "eval (", 1);
             let call = call.replace("&str | ImmutableString | String", "string");
@@ -247,6 +265,6 @@ fn explain(mut error: EvalAltResult) -> (String, Option<(u32, u32)>) {
     (message, place)
 }
 
-fn spent() -> String {
-    format!("it takes more than {FUEL} steps")
+fn spent(limits: Limits) -> String {
+    format!("it takes more than {} steps", limits.fuel)
 }

@@ -80,6 +80,11 @@ impl<'w> Console<'w> {
         &mut *self.world.stdin
     }
 
+    /// Whether a person types the answers.
+    pub fn is_typed(&self) -> bool {
+        self.world.typed
+    }
+
     /// Where data goes.
     pub fn data(&mut self) -> &mut dyn Write {
         &mut *self.world.stdout
@@ -146,6 +151,7 @@ impl<'w> Console<'w> {
         let mut world = World {
             directory: self.world.directory.clone(),
             stdin: Box::new(std::io::empty()),
+            typed: false,
             stdout: Box::new(std::io::sink()),
             stderr: Box::new(std::io::sink()),
             attended: false,

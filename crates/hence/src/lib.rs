@@ -40,6 +40,8 @@ pub struct World {
     pub directory: PathBuf,
     /// Where questions are answered.
     pub stdin: Box<dyn BufRead>,
+    /// Whether a person types the answers.
+    pub typed: bool,
     /// Where data goes.
     pub stdout: Box<dyn Write>,
     /// Where words go.

@@ -27,6 +27,7 @@ fn world() -> World {
     World {
         directory: PathBuf::new(),
         stdin: Box::new(std::io::BufReader::new(std::io::stdin())),
+        typed: std::io::stdin().is_terminal(),
         stdout: stdout(),
         attended: stderr.is_terminal(),
         colour: anstream::AutoStream::choice(&stderr) != anstream::ColorChoice::Never,

@@ -37,6 +37,7 @@ pages! {
     "cf2.unterminated-string"
     "cf2.warn"
     "compare.cannot-run"
+    "console.script"
     "facts.not-json"
     "feature.no-name"
     "feature.not-a-setting"

@@ -67,6 +67,7 @@ impl Repository {
             stdout: Box::new(Writer(Rc::clone(&data))),
             stderr: Box::new(Writer(Rc::clone(&said))),
             attended: false,
+            typed: false,
             colour: false,
             variable: |_| None,
             stdin: Box::new(std::io::empty()),

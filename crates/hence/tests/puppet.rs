@@ -368,6 +368,7 @@ fn run(directory: &Path, words: &[String]) -> (String, String) {
         stdout: Box::new(Writer(Rc::clone(&data))),
         stderr: Box::new(Writer(Rc::clone(&said))),
         attended: false,
+        typed: false,
         colour: false,
         variable: |_| None,
         stdin: Box::new(std::io::empty()),

@@ -292,6 +292,7 @@ fn run(directory: &Path, words: &[&str]) -> Answer {
         stdout: writer(Stream::Data),
         stderr: writer(Stream::Words),
         attended: false,
+        typed: false,
         colour: false,
         variable: |_| None,
         stdin: Box::new(std::io::empty()),

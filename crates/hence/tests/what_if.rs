@@ -245,6 +245,7 @@ impl Program {
             stdout: Box::new(Kept(Rc::clone(&data))),
             stderr: Box::new(Kept(Rc::clone(&told))),
             attended: false,
+            typed: false,
             colour: false,
             variable: |_| None,
             stdin: Box::new(std::io::empty()),

@@ -10,7 +10,7 @@ use hence_fleet::plan::{self, Plan};
 use hence_fleet::{Failure, Kind, Pool};
 use hence_ledger::entry::{Nodes, Scope};
 use hence_ledger::key::fold;
-use hence_ledger::{Change, Hash, Key};
+use hence_ledger::{Change, Hash, Key, State};
 use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_store::{Error, Receipt, Refused, Request};
 
@@ -299,15 +299,7 @@ impl Service {
         if let Some(spelling) = self.head().spelling(kind, name) {
             return Ok(spelling);
         }
-        let message = format!("there is no {} `{name}`", kind.word());
-        let mut trouble = Diagnostic::error(NO_SUCH, message);
-        let names = hence_fleet::edit::names(self.state(), kind);
-        let near = similar(name, names.iter().map(String::as_str));
-        trouble.help.push(match near.first() {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("`hence list {}s` shows those that there are", kind.word()),
-        });
-        Err(trouble.into())
+        Err(no_such(self.state(), kind, name).into())
     }
 
     /// The keys that lie between what is active and what is asserted, and what became of them.
@@ -319,6 +311,18 @@ impl Service {
     pub fn active(&self) -> &Pool {
         &self.active
     }
+}
+
+/// There is no such thing in a state.
+pub fn no_such(state: &State, kind: Kind, name: &str) -> Diagnostic {
+    let message = format!("there is no {} `{name}`", kind.word());
+    let trouble = Diagnostic::error(NO_SUCH, message);
+    let names = hence_fleet::edit::names(state, kind);
+    let near = similar(name, names.iter().map(String::as_str));
+    trouble.help(match near.first() {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("`hence list {}s` shows those that there are", kind.word()),
+    })
 }
 
 /// Whether a node is among so many in a hundred.

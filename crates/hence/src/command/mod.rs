@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod compile;
 mod completions;
+mod console;
 mod diff;
 pub mod fleet;
 mod folder;
@@ -144,6 +145,8 @@ pub enum Command {
     #[allow(missing_docs)]
     Load(fleet::state::Load),
     #[allow(missing_docs)]
+    Console(console::Console),
+    #[allow(missing_docs)]
     Parse(parse::Parse),
     #[allow(missing_docs)]
     Compare(compare::Compare),
@@ -200,6 +203,7 @@ impl Command {
             Command::Backup(backup) => backup.run(console),
             Command::Dump(dump) => dump.run(console),
             Command::Load(load) => load.run(console),
+            Command::Console(script) => script.run(console),
             Command::Parse(parse) => parse.run(console),
             Command::Compare(compare) => compare.run(console),
             Command::Generate(generate) => generate.run(console),

@@ -117,7 +117,8 @@ fn no_kind(word: &str) -> Stop {
     wrong(format!("a fleet has no `{word}`"), &help)
 }
 
-fn relation(kind: Kind, word: &str) -> Result<Relation, Stop> {
+/// What things of a kind are related by.
+pub fn relation(kind: Kind, word: &str) -> Result<Relation, Stop> {
     let relations = kind.relations();
     let singular = match word {
         "membership" | "memberships" => "group",

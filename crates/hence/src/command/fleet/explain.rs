@@ -93,7 +93,8 @@ pub fn node(
     Ok(Exit::Done)
 }
 
-fn no_parameter(pool: &Pool, node: &str, parameter: &str) -> Stop {
+/// There is no such parameter.
+pub fn no_parameter(pool: &Pool, node: &str, parameter: &str) -> Stop {
     let config = pool.config(node).unwrap_or_default();
     let names = config.keys().map(|name| name.as_str());
     let near = hence_model::diagnostic::similar(parameter, names);
@@ -107,7 +108,7 @@ fn no_parameter(pool: &Pool, node: &str, parameter: &str) -> Stop {
 }
 
 /// Comments that tell the story, and the value as a configuration file has it.
-fn text(archive: &Archive<'_>, explanation: &Explanation) -> String {
+pub fn text(archive: &Archive<'_>, explanation: &Explanation) -> String {
     let mut text = String::new();
     for contribution in &explanation.chain {
         let sentence = contribution.sentence(&explanation.node, &explanation.parameter);

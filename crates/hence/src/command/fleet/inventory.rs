@@ -95,7 +95,8 @@ impl Inventory {
     }
 }
 
-fn subjects(service: &mut Service) -> Result<Vec<Subject>, Stop> {
+/// All nodes, as conditions see them.
+pub fn subjects(service: &mut Service) -> Result<Vec<Subject>, Stop> {
     let failed = |error: hence_store::Error| Stop::Failed(Box::new(error.into()));
     let reports = service.repository().store().reports().map_err(failed)?;
     let times: BTreeMap<String, u64> = reports
