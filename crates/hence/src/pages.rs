@@ -93,6 +93,7 @@ pages! {
     "output.cannot-sign"
     "output.overwrites-source"
     "output.unwritable"
+    "plugin.cannot-run"
     "policy.syntax"
     "policy.unmatched"
     "policy.violation"

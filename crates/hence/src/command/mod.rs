@@ -14,10 +14,13 @@ mod impact;
 mod man;
 mod nodes;
 mod parse;
+mod plugin;
 mod puppet;
 pub mod source;
 mod why;
 mod why_not;
+
+use std::ffi::OsString;
 
 use clap::{Parser, Subcommand};
 
@@ -57,6 +60,9 @@ pub struct Arguments {
         default_value = "auto"
     )]
     pub color: Colour,
+    /// The directory of the ledger, for any command
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<String>,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -149,6 +155,9 @@ pub enum Command {
     Completions(completions::Completions),
     #[allow(missing_docs)]
     Man(man::Man),
+    /// A command of somebody else.
+    #[command(external_subcommand)]
+    Plugin(Vec<OsString>),
 }
 
 impl Command {
@@ -197,6 +206,7 @@ impl Command {
             Command::Help(help) => help.run(console),
             Command::Completions(completions) => completions.run(console),
             Command::Man(man) => man.run(console),
+            Command::Plugin(words) => plugin::run(console, &words),
         }
     }
 }

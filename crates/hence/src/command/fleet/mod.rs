@@ -56,6 +56,7 @@ pub struct Ledger {
 impl Ledger {
     fn directory(&self, console: &Console<'_>) -> String {
         let data = self.data.clone();
+        let data = data.or_else(|| console.data_directory().map(str::to_owned));
         let data = data.or_else(|| console.variable("HENCE_DATA"));
         data.unwrap_or_else(|| ".hence".to_owned())
     }
