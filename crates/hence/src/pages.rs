@@ -94,6 +94,7 @@ pages! {
     "output.overwrites-source"
     "output.unwritable"
     "plugin.cannot-run"
+    "plugin.name"
     "policy.syntax"
     "policy.unmatched"
     "policy.violation"

@@ -232,3 +232,37 @@ fn help_knows_plug_ins() {
         "our own commands come first"
     );
 }
+
+#[cfg(unix)]
+#[test]
+fn a_new_command_works_at_once() {
+    use std::os::unix::fs::PermissionsExt;
+    let bin = folder("new_commands");
+    run_with(&bin, &["--data", "pool", "add", "nodes", "n1", "n2"], "");
+    // Whatever is said about it, it stays a program.
+    let said = "What we'd \"all\" like: $HOME, `id`, \\n";
+    for (name, language) in [("from-sh", "sh"), ("from-python", "python")] {
+        let new = ["new-command", name, "--language", language, "-d", said];
+        let (code, _, words) = run_with(&bin, &new, "");
+        assert_eq!(code, Some(0), "{words}");
+        let data = fs::metadata(bin.join(format!("hence-{name}"))).expect("it was written");
+        assert_eq!(data.permissions().mode() & 0o777, 0o755);
+        if language == "python" && Command::new("python3").arg("--version").output().is_err() {
+            continue;
+        }
+        let (code, data, words) = run_with(&bin, &["--data", "pool", name], "");
+        assert_eq!((code, data.as_str()), (Some(0), "n1\nn2\n"), "{words}");
+        let (code, data, _) = run_with(&bin, &["help", name], "");
+        assert_eq!(code, Some(0));
+        assert!(
+            data.contains(said) && data.contains(&format!("hence {name}")),
+            "{data}"
+        );
+        let (code, data, words) = run_with(&bin, &[name, "--wrong"], "");
+        assert_eq!((code, data.as_str()), (Some(1), ""));
+        assert!(words.contains("--wrong"), "{words}");
+        let (code, _, words) = run_with(&bin, &["--data", "nowhere", name], "");
+        assert_eq!(code, Some(1));
+        assert!(words.contains("input.no-ledger"), "{words}");
+    }
+}

@@ -12,6 +12,7 @@ mod generate;
 pub mod help;
 mod impact;
 mod man;
+mod new_command;
 mod nodes;
 mod parse;
 mod plugin;
@@ -150,6 +151,8 @@ pub enum Command {
     #[allow(missing_docs)]
     Generate(generate::Generate),
     #[allow(missing_docs)]
+    NewCommand(new_command::NewCommand),
+    #[allow(missing_docs)]
     Help(help::Help),
     #[allow(missing_docs)]
     Completions(completions::Completions),
@@ -203,6 +206,7 @@ impl Command {
             Command::Parse(parse) => parse.run(console),
             Command::Compare(compare) => compare.run(console),
             Command::Generate(generate) => generate.run(console),
+            Command::NewCommand(new_command) => new_command.run(console),
             Command::Help(help) => help.run(console),
             Command::Completions(completions) => completions.run(console),
             Command::Man(man) => man.run(console),
