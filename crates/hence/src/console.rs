@@ -128,6 +128,11 @@ impl<'w> Console<'w> {
         self.colour
     }
 
+    /// Whether a person is watching the words as they appear.
+    pub fn is_attended(&self) -> bool {
+        self.world.attended
+    }
+
     /// Shows how far a long command is, if somebody is watching.
     pub fn progress(&mut self, words: &str) {
         if self.world.attended && self.form == Form::Text {

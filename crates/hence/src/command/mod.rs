@@ -87,6 +87,8 @@ pub enum Command {
     #[allow(missing_docs)]
     Diff(diff::Diff),
     #[allow(missing_docs)]
+    Guide(fleet::guide::Guide),
+    #[allow(missing_docs)]
     Add(fleet::entity::Add),
     #[allow(missing_docs)]
     Set(fleet::entity::Set),
@@ -174,6 +176,7 @@ impl Command {
             Command::Impact(impact) => impact.run(console),
             Command::Blame(blame) => blame.run(console),
             Command::Diff(diff) => diff.run(console),
+            Command::Guide(guide) => guide.run(console),
             Command::Add(add) => add.run(console),
             Command::Set(set) => set.run(console),
             Command::Remove(remove) => remove.run(console),

@@ -6,6 +6,7 @@ pub mod config;
 pub mod difference;
 pub mod entity;
 pub mod explain;
+pub mod guide;
 pub mod import;
 pub mod inventory;
 pub mod log;

@@ -25,5 +25,4 @@ for argument in "$@"; do
 done
 
 # Here the work begins. Commands answer people; with `--format json` they answer programs.
-nodes=$("$hence" list nodes)
-printf '%s\n' "$nodes"
+"$hence" list nodes
