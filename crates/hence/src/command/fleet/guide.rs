@@ -346,7 +346,11 @@ impl Talk<'_, '_> {
         match result {
             Ok(receipt) => {
                 tell(self.console, Format::Text, &receipt)?;
-                Ok(Tried::Done)
+                match receipt {
+                    Receipt::Done(_) => Ok(Tried::Done),
+                    // There is nothing to speak about.
+                    Receipt::Nothing => Err(Break::Back),
+                }
             }
             Err(refused) => match stop(self.console, refused) {
                 Stop::Refused(trouble) => {

@@ -228,7 +228,7 @@ pub fn text(
         words.push_str("; so do nodes that are still to come");
     }
     console.say(&format!("plan {}: {words}", planned.survey.pair));
-    if planned.survey.failures.is_empty() && !(planned.plan.is_empty() && !planned.survey.strangers)
+    if planned.survey.failures.is_empty() && (!planned.plan.is_empty() || planned.survey.strangers)
     {
         console.say(&format!(
             "`hence activate --plan {}` does it, `hence why p1` explains a line",
