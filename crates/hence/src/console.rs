@@ -55,6 +55,8 @@ pub struct Console<'w> {
     world: &'w mut World,
     form: Form,
     colour: bool,
+    /// Where the ledger of all commands is, if that is said.
+    data_directory: Option<String>,
     /// Whether the last line of the terminal says how far a command is.
     in_progress: bool,
 }
@@ -71,6 +73,7 @@ impl<'w> Console<'w> {
             world,
             form,
             colour,
+            data_directory: None,
             in_progress: false,
         }
     }
@@ -130,6 +133,11 @@ impl<'w> Console<'w> {
         self.colour
     }
 
+    /// Whether a person is watching the words as they appear.
+    pub fn is_attended(&self) -> bool {
+        self.world.attended
+    }
+
     /// Shows how far a long command is, if somebody is watching.
     pub fn progress(&mut self, words: &str) {
         if self.world.attended && self.form == Form::Text {
@@ -159,12 +167,24 @@ impl<'w> Console<'w> {
             variable: self.world.variable,
             now: self.world.now,
         };
-        work(&mut Console::new(&mut world, self.form, Colour::Never))
+        let mut console = Console::new(&mut world, self.form, Colour::Never);
+        console.set_data_directory(self.data_directory.clone());
+        work(&mut console)
     }
 
     /// The files of the world, of which at most `limit` bytes are read.
     pub fn disk(&self, limit: u64) -> Disk {
         Disk::new(self.world.directory.clone(), limit)
+    }
+
+    /// Says where the ledger of all commands is.
+    pub fn set_data_directory(&mut self, directory: Option<String>) {
+        self.data_directory = directory;
+    }
+
+    /// Where the ledger of all commands is, if that was said before the command.
+    pub fn data_directory(&self) -> Option<&str> {
+        self.data_directory.as_deref()
     }
 
     /// A variable of the environment.

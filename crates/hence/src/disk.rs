@@ -223,6 +223,9 @@ pub fn unwritable(name: &str, error: &io::Error) -> Stop {
         ErrorKind::NotFound | ErrorKind::NotADirectory => refused(
             because("there is no such folder").help("make the folder first, with `mkdir -p`"),
         ),
+        ErrorKind::AlreadyExists => {
+            refused(because("it is there already").help("remove it first, or choose another name"))
+        }
         ErrorKind::IsADirectory => refused(because("it is a folder").help("name a file in it")),
         _ => Stop::Failed(Box::new(because(&error.to_string()))),
     }

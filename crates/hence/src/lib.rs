@@ -65,6 +65,8 @@ pub enum Exit {
     Input,
     /// The world failed us.
     World,
+    /// As another program ended that was run instead.
+    Other(u8),
 }
 
 impl Exit {
@@ -74,6 +76,7 @@ impl Exit {
             Exit::Done => 0,
             Exit::Input => 1,
             Exit::World => 2,
+            Exit::Other(code) => code,
         }
     }
 }
@@ -109,6 +112,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, world: &mut World) -> 
         Err(error) => return not_a_command(&error, world),
     };
     let mut console = Console::new(world, arguments.diagnostics, arguments.color);
+    console.set_data_directory(arguments.data);
     match arguments.command.run(&mut console) {
         Ok(exit) => exit,
         Err(Stop::Refused(diagnostic)) => {

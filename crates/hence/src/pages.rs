@@ -94,6 +94,8 @@ pages! {
     "output.cannot-sign"
     "output.overwrites-source"
     "output.unwritable"
+    "plugin.cannot-run"
+    "plugin.name"
     "policy.syntax"
     "policy.unmatched"
     "policy.violation"

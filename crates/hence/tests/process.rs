@@ -1,8 +1,8 @@
-//! What only a real process shows: closed pipes, deep stacks, exit codes.
+//! What only a real process shows: closed pipes, deep stacks, exit codes, plug-ins.
 
 use std::fs;
 use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 fn hence(arguments: &[&str]) -> Command {
@@ -134,4 +134,135 @@ fn shells_and_manuals_are_served() {
     fs::create_dir_all(&folder).unwrap();
     run(&["man", folder.to_str().unwrap()]);
     assert!(folder.join("hence-compile.1").is_file());
+}
+
+/// An empty folder for one test.
+#[cfg(unix)]
+fn folder(name: &str) -> PathBuf {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("the target directory can be written");
+    folder
+}
+
+/// Writes an executable script.
+#[cfg(unix)]
+fn script(folder: &Path, name: &str, text: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    let path = folder.join(name);
+    fs::write(&path, text).expect("the target directory can be written");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+}
+
+/// Runs a command with a folder in front of the PATH.
+#[cfg(unix)]
+fn run_with(plugins: &Path, arguments: &[&str], input: &str) -> (Option<i32>, String, String) {
+    let rest = std::env::var("PATH").unwrap_or_default();
+    let mut command = hence(arguments);
+    command
+        .env("PATH", format!("{}:{rest}", plugins.display()))
+        .env_remove("HENCE_DATA")
+        .current_dir(plugins)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().expect("hence can be run");
+    let mut stdin = child.stdin.take().expect("it is piped");
+    stdin
+        .write_all(input.as_bytes())
+        .expect("somebody reads it");
+    drop(stdin);
+    let output = child.wait_with_output().expect("hence ends");
+    let text = |bytes| String::from_utf8(bytes).expect("output is text");
+    (
+        output.status.code(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+#[cfg(unix)]
+#[test]
+fn a_program_on_the_path_is_a_command() {
+    let bin = folder("plugins");
+    let greet = "#!/bin/sh\nread line\necho \"$line, $*\"\necho words >&2\nexit 7\n";
+    script(&bin, "hence-greet", greet);
+    let (code, data, words) = run_with(&bin, &["greet", "--of", "us all"], "hello\n");
+    assert_eq!(
+        (code, data.as_str(), words.as_str()),
+        (Some(7), "hello, --of us all\n", "words\n")
+    );
+
+    let back = "#!/bin/sh\ncd /\n\"$HENCE\" list nodes\n";
+    script(&bin, "hence-back", back);
+    run_with(&bin, &["--data", "pool", "add", "nodes", "n1", "n2"], "");
+    let (code, data, _) = run_with(&bin, &["--data", "pool", "back"], "");
+    assert_eq!((code, data.as_str()), (Some(0), "n1\nn2\n"));
+
+    script(&bin, "hence-dies", "#!/bin/sh\nkill -9 $$\n");
+    let (code, _, words) = run_with(&bin, &["dies"], "");
+    assert_eq!(code, Some(2));
+    assert!(words.contains("`hence-dies` was killed"), "{words}");
+
+    script(&bin, "hence-broken", "#!/no/such/program\n");
+    let (code, _, words) = run_with(&bin, &["broken"], "");
+    assert_eq!(code, Some(2));
+    assert!(words.contains("plugin.cannot-run"), "{words}");
+}
+
+#[cfg(unix)]
+#[test]
+fn help_knows_plug_ins() {
+    let bin = folder("listed");
+    script(&bin, "hence-greet", "#!/bin/sh\necho \"about $1\"\n");
+    script(&bin, "hence-list", "#!/bin/sh\necho not me\n");
+    fs::write(bin.join("hence-notes"), "not a program").expect("the folder is ours");
+    let (_, data, _) = run_with(&bin, &["help"], "");
+    assert!(data.contains("\nPlug-ins:\n  greet\n\n"), "{data}");
+    let (code, data, _) = run_with(&bin, &["help", "greet"], "");
+    assert_eq!((code, data.as_str()), (Some(0), "about --help\n"));
+
+    let (code, _, words) = run_with(&bin, &["gret"], "");
+    assert_eq!(code, Some(1));
+    assert!(words.contains("'greet'"), "{words}");
+    let (code, data, _) = run_with(&bin, &["list", "nodes"], "");
+    assert_eq!(
+        (code, data.as_str()),
+        (Some(1), ""),
+        "our own commands come first"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_new_command_works_at_once() {
+    use std::os::unix::fs::PermissionsExt;
+    let bin = folder("new_commands");
+    run_with(&bin, &["--data", "pool", "add", "nodes", "n1", "n2"], "");
+    // Whatever is said about it, it stays a program.
+    let said = "What we'd \"all\" like: $HOME, `id`, \\n";
+    for (name, language) in [("from-sh", "sh"), ("from-python", "python")] {
+        let new = ["new-command", name, "--language", language, "-d", said];
+        let (code, _, words) = run_with(&bin, &new, "");
+        assert_eq!(code, Some(0), "{words}");
+        let data = fs::metadata(bin.join(format!("hence-{name}"))).expect("it was written");
+        assert_eq!(data.permissions().mode() & 0o777, 0o755);
+        if language == "python" && Command::new("python3").arg("--version").output().is_err() {
+            continue;
+        }
+        let (code, data, words) = run_with(&bin, &["--data", "pool", name], "");
+        assert_eq!((code, data.as_str()), (Some(0), "n1\nn2\n"), "{words}");
+        let (code, data, _) = run_with(&bin, &["help", name], "");
+        assert_eq!(code, Some(0));
+        assert!(
+            data.contains(said) && data.contains(&format!("hence {name}")),
+            "{data}"
+        );
+        let (code, data, words) = run_with(&bin, &[name, "--wrong"], "");
+        assert_eq!((code, data.as_str()), (Some(1), ""));
+        assert!(words.contains("--wrong"), "{words}");
+        let (code, _, words) = run_with(&bin, &["--data", "nowhere", name], "");
+        assert_eq!(code, Some(1));
+        assert!(words.contains("input.no-ledger"), "{words}");
+    }
 }

@@ -167,7 +167,7 @@ fn asked<'a>(text: &'a str, key: &str) -> Vec<&'a str> {
 }
 
 /// Runs the commands of a transcript in a copy of its folder, and writes the transcript again. What
-/// stands before the first command is prose, and stays.
+/// stands before the first command is prose, and stays. A command may read a file: `$ hence … < FILE`.
 fn session(file: &Path) -> String {
     let text = fs::read_to_string(file).expect("a session is text");
     let folder = Copy::of(file.parent().expect("a file is in a folder"));
@@ -182,6 +182,10 @@ fn session(file: &Path) -> String {
         let words = shell_words::split(command).expect("the words of a command");
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let answer = match words.as_slice() {
+            ["hence", .., "<", input] => {
+                let input = fs::read(folder.0.join(input)).expect("the input is there");
+                answer_to(&folder.0, &words[..words.len() - 2], input).together()
+            }
             ["hence", ..] => run(&folder.0, &words).together(),
             ["cat", name] => {
                 fs::read_to_string(folder.0.join(name)).unwrap_or_else(|error| format!("{error}\n"))
@@ -280,8 +284,13 @@ impl Answer {
     }
 }
 
-/// Runs a command within this process.
+/// Runs a command within this process, with nothing to read.
 fn run(directory: &Path, words: &[&str]) -> Answer {
+    answer_to(directory, words, Vec::new())
+}
+
+/// Runs a command within this process.
+fn answer_to(directory: &Path, words: &[&str], input: Vec<u8>) -> Answer {
     let output = Rc::new(RefCell::new(Vec::new()));
     let writer = |stream| {
         let output = Rc::clone(&output);
@@ -295,7 +304,7 @@ fn run(directory: &Path, words: &[&str]) -> Answer {
         typed: false,
         colour: false,
         variable: |_| None,
-        stdin: Box::new(std::io::empty()),
+        stdin: Box::new(io::Cursor::new(input)),
         now: || 1_769_860_800_000,
     };
     let exit = hence::run(words.iter().map(OsString::from), &mut world);

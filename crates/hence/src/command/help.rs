@@ -1,9 +1,12 @@
 //! `hence help`: about a command, or about a diagnostic.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
 use clap::{Args, CommandFactory};
 use hence_model::diagnostic::{Code, Diagnostic, similar};
 
-use super::Arguments;
+use super::{Arguments, plugin};
 use crate::console::Console;
 use crate::pages::{PAGES, page};
 use crate::{Exit, Stop};
@@ -25,12 +28,15 @@ impl Help {
         let mut hence = Arguments::command();
         hence.build();
         let text = match &self.topic {
-            None => hence.render_long_help().to_string(),
+            None => {
+                let below = below(&hence, &plugin::installed(console));
+                hence.after_help(below).render_long_help().to_string()
+            }
             Some(topic) => match page(topic) {
                 Some(page) => page.to_owned(),
                 None => match hence.find_subcommand_mut(topic) {
                     Some(command) => command.render_long_help().to_string(),
-                    None => return Err(Stop::Refused(Box::new(unknown_topic(topic, &hence)))),
+                    None => return about_plugin(console, topic, &hence),
                 },
             },
         };
@@ -45,8 +51,41 @@ pub fn tidy(help: &str) -> String {
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
-fn unknown_topic(topic: &str, hence: &clap::Command) -> Diagnostic {
+/// What stands below the commands: the plug-ins, if there are any, and what always does.
+fn below(hence: &clap::Command, plugins: &BTreeMap<String, PathBuf>) -> String {
+    let always = hence.get_after_help().map(ToString::to_string);
+    let names = plugins.keys().map(|name| format!("  {name}\n"));
+    let names: String = names.collect();
+    let always = always.unwrap_or_default();
+    match names.is_empty() {
+        true => always,
+        false => format!("Plug-ins:\n{names}\n{always}"),
+    }
+}
+
+/// A plug-in speaks for itself.
+fn about_plugin(
+    console: &mut Console<'_>,
+    topic: &str,
+    hence: &clap::Command,
+) -> Result<Exit, Stop> {
+    let plugins = plugin::installed(console);
+    match plugins.get(topic) {
+        Some(program) => plugin::start(console, program, &["--help".into()]),
+        None => {
+            let trouble = unknown_topic(topic, hence, &plugins);
+            Err(Stop::Refused(Box::new(trouble)))
+        }
+    }
+}
+
+fn unknown_topic(
+    topic: &str,
+    hence: &clap::Command,
+    plugins: &BTreeMap<String, PathBuf>,
+) -> Diagnostic {
     let commands = hence.get_subcommands().map(clap::Command::get_name);
+    let commands = commands.chain(plugins.keys().map(String::as_str));
     let codes = PAGES.iter().map(|(code, _)| *code);
     // Who knows the word but not the language it belongs to finds it too.
     let words = codes.clone().filter(|code| {

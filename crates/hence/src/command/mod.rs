@@ -13,12 +13,16 @@ mod generate;
 pub mod help;
 mod impact;
 mod man;
+mod new_command;
 mod nodes;
 mod parse;
+mod plugin;
 mod puppet;
 pub mod source;
 mod why;
 mod why_not;
+
+use std::ffi::OsString;
 
 use clap::{Parser, Subcommand};
 
@@ -58,6 +62,9 @@ pub struct Arguments {
         default_value = "auto"
     )]
     pub color: Colour,
+    /// The directory of the ledger, for any command
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<String>,
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -80,6 +87,8 @@ pub enum Command {
     Blame(blame::Blame),
     #[allow(missing_docs)]
     Diff(diff::Diff),
+    #[allow(missing_docs)]
+    Guide(fleet::guide::Guide),
     #[allow(missing_docs)]
     Add(fleet::entity::Add),
     #[allow(missing_docs)]
@@ -153,11 +162,16 @@ pub enum Command {
     #[allow(missing_docs)]
     Generate(generate::Generate),
     #[allow(missing_docs)]
+    NewCommand(new_command::NewCommand),
+    #[allow(missing_docs)]
     Help(help::Help),
     #[allow(missing_docs)]
     Completions(completions::Completions),
     #[allow(missing_docs)]
     Man(man::Man),
+    /// A command of somebody else.
+    #[command(external_subcommand)]
+    Plugin(Vec<OsString>),
 }
 
 impl Command {
@@ -171,6 +185,7 @@ impl Command {
             Command::Impact(impact) => impact.run(console),
             Command::Blame(blame) => blame.run(console),
             Command::Diff(diff) => diff.run(console),
+            Command::Guide(guide) => guide.run(console),
             Command::Add(add) => add.run(console),
             Command::Set(set) => set.run(console),
             Command::Remove(remove) => remove.run(console),
@@ -207,9 +222,11 @@ impl Command {
             Command::Parse(parse) => parse.run(console),
             Command::Compare(compare) => compare.run(console),
             Command::Generate(generate) => generate.run(console),
+            Command::NewCommand(new_command) => new_command.run(console),
             Command::Help(help) => help.run(console),
             Command::Completions(completions) => completions.run(console),
             Command::Man(man) => man.run(console),
+            Command::Plugin(words) => plugin::run(console, &words),
         }
     }
 }

@@ -13,6 +13,7 @@ use hence_service::{Extent, Leave, Planned, Service, activation::no_such};
 use hence_store::{Error, Receipt, Refused, Request};
 
 use crate::command::fleet::{explain, inventory, key, many, names};
+use crate::pushed::Archive;
 use crate::{Exit, Stop};
 
 /// A script cannot be read, or not be run to its end.

@@ -1,7 +1,7 @@
 //! `hence activate`: makes what is asserted the target of nodes.
 
 use clap::Args;
-use hence_service::Pair;
+use hence_service::{Activated, Pair, Service};
 use hence_store::Receipt;
 use serde::Serialize;
 
@@ -36,33 +36,44 @@ impl Activate {
         let mut service = self.changing.ledger.open(console)?;
         let result = service.activate(&request, &self.wheres.extent(), self.plan);
         let activated = result.map_err(|refused| stop(console, refused))?;
-        let version = match &activated.receipt {
-            Receipt::Done(done) => Some(done.version),
-            Receipt::Nothing => None,
-        };
-        let changed = activated.changed.iter().map(|node| node.as_str());
-        match self.changing.format {
-            Format::Json => print_json(
-                console,
-                &Told {
-                    version,
-                    plan: activated.pair.to_string(),
-                    changed: changed.collect(),
-                },
-            )?,
-            Format::Text => {
-                if service.head().node_count() == 0 {
-                    console.say("there are no nodes: only the default group is activated");
-                }
-                match version {
-                    None => console.say("nothing changed since the last activation"),
-                    Some(version) => {
-                        let nodes = many(changed.count(), "node");
-                        console.say(&format!("version {version}: {nodes} changed"));
-                    }
+        tell(console, self.changing.format, &service, &activated)?;
+        Ok(Exit::Done)
+    }
+}
+
+/// Says what an activation did.
+pub fn tell(
+    console: &mut Console<'_>,
+    format: Format,
+    service: &Service,
+    activated: &Activated,
+) -> Result<(), Stop> {
+    let version = match &activated.receipt {
+        Receipt::Done(done) => Some(done.version),
+        Receipt::Nothing => None,
+    };
+    let changed = activated.changed.iter().map(|node| node.as_str());
+    match format {
+        Format::Json => print_json(
+            console,
+            &Told {
+                version,
+                plan: activated.pair.to_string(),
+                changed: changed.collect(),
+            },
+        )?,
+        Format::Text => {
+            if service.head().node_count() == 0 {
+                console.say("there are no nodes: only the default group is activated");
+            }
+            match version {
+                None => console.say("nothing changed since the last activation"),
+                Some(version) => {
+                    let nodes = many(changed.count(), "node");
+                    console.say(&format!("version {version}: {nodes} changed"));
                 }
             }
         }
-        Ok(Exit::Done)
     }
+    Ok(())
 }

@@ -6,6 +6,7 @@ pub mod config;
 pub mod difference;
 pub mod entity;
 pub mod explain;
+pub mod guide;
 pub mod import;
 pub mod inventory;
 pub mod log;
@@ -59,6 +60,7 @@ pub struct Ledger {
 impl Ledger {
     fn directory(&self, console: &Console<'_>) -> String {
         let data = self.data.clone();
+        let data = data.or_else(|| console.data_directory().map(str::to_owned));
         let data = data.or_else(|| console.variable("HENCE_DATA"));
         data.unwrap_or_else(|| ".hence".to_owned())
     }

@@ -169,73 +169,74 @@ impl Plan {
         let planned = planned.map_err(|refused| stop(console, refused))?;
         match self.format {
             Format::Json => json(console, &service, &planned)?,
-            Format::Text => self.text(console, &service, &planned)?,
+            Format::Text => text(console, &service, &planned, self.full)?,
         }
         Ok(match planned.survey.failures.is_empty() {
             true => Exit::Done,
             false => Exit::Input,
         })
     }
+}
 
-    fn text(
-        &self,
-        console: &mut Console<'_>,
-        service: &Service,
-        planned: &Planned,
-    ) -> Result<(), Stop> {
-        for alike in alike(planned) {
-            writeln!(console.data(), "{}", alike.names(self.full))?;
-            for (number, changed) in alike.difference.parameters.iter().enumerate() {
-                let Changed {
-                    name,
-                    before,
-                    after,
-                } = changed;
-                let id = alike.first + number;
-                let (before, after) = (value(before), value(after));
-                writeln!(console.data(), "  p{id}  {name}   {before} → {after}")?;
+/// Shows people what an activation would change.
+pub fn text(
+    console: &mut Console<'_>,
+    service: &Service,
+    planned: &Planned,
+    full: bool,
+) -> Result<(), Stop> {
+    for alike in alike(planned) {
+        writeln!(console.data(), "{}", alike.names(full))?;
+        for (number, changed) in alike.difference.parameters.iter().enumerate() {
+            let Changed {
+                name,
+                before,
+                after,
+            } = changed;
+            let id = alike.first + number;
+            let (before, after) = (value(before), value(after));
+            writeln!(console.data(), "  p{id}  {name}   {before} → {after}")?;
+        }
+        for (verb, subsystems) in [
+            ("restart", &alike.difference.restart),
+            ("re-read", &alike.difference.reread),
+        ] {
+            if !subsystems.is_empty() {
+                let names: Vec<&str> = subsystems.iter().map(|name| name.as_str()).collect();
+                writeln!(console.data(), "  {verb} {}", names.join(", "))?;
             }
-            for (verb, subsystems) in [
-                ("restart", &alike.difference.restart),
-                ("re-read", &alike.difference.reread),
-            ] {
-                if !subsystems.is_empty() {
-                    let names: Vec<&str> = subsystems.iter().map(|name| name.as_str()).collect();
-                    writeln!(console.data(), "  {verb} {}", names.join(", "))?;
-                }
-            }
         }
-        for gone in &planned.plan.gone {
-            writeln!(console.data(), "{gone}\n  is gone")?;
-        }
-        for failure in &planned.survey.failures {
-            console.refuse(&failure.diagnostic(service.head()));
-        }
-        let totals = planned.plan.totals();
-        let sum = |counts: &BTreeMap<EcoString, usize>| counts.values().sum::<usize>();
-        let (restarts, rereads) = (sum(&totals.restart), sum(&totals.reread));
-        let mut words = match totals.nodes {
-            0 => "no node changes".to_owned(),
-            1 => "1 node changes".to_owned(),
-            nodes => format!("{nodes} nodes change"),
-        };
-        if restarts + rereads > 0 {
-            let (restarts, rereads) = (many(restarts, "restart"), many(rereads, "re-read"));
-            words.push_str(&format!(", {restarts}, {rereads}"));
-        }
-        if planned.survey.strangers {
-            words.push_str("; so do nodes that are still to come");
-        }
-        console.say(&format!("plan {}: {words}", planned.survey.pair));
-        let is_something = planned.survey.strangers || !planned.plan.is_empty();
-        if is_something && planned.survey.failures.is_empty() {
-            console.say(&format!(
-                "`hence activate --plan {}` does it, `hence why p1` explains a line",
-                planned.survey.pair
-            ));
-        }
-        Ok(())
     }
+    for gone in &planned.plan.gone {
+        writeln!(console.data(), "{gone}\n  is gone")?;
+    }
+    for failure in &planned.survey.failures {
+        console.refuse(&failure.diagnostic(service.head()));
+    }
+    let totals = planned.plan.totals();
+    let sum = |counts: &BTreeMap<EcoString, usize>| counts.values().sum::<usize>();
+    let (restarts, rereads) = (sum(&totals.restart), sum(&totals.reread));
+    let mut words = match totals.nodes {
+        0 => "no node changes".to_owned(),
+        1 => "1 node changes".to_owned(),
+        nodes => format!("{nodes} nodes change"),
+    };
+    if restarts + rereads > 0 {
+        let (restarts, rereads) = (many(restarts, "restart"), many(rereads, "re-read"));
+        words.push_str(&format!(", {restarts}, {rereads}"));
+    }
+    if planned.survey.strangers {
+        words.push_str("; so do nodes that are still to come");
+    }
+    console.say(&format!("plan {}: {words}", planned.survey.pair));
+    if planned.survey.failures.is_empty() && (!planned.plan.is_empty() || planned.survey.strangers)
+    {
+        console.say(&format!(
+            "`hence activate --plan {}` does it, `hence why p1` explains a line",
+            planned.survey.pair
+        ));
+    }
+    Ok(())
 }
 
 fn json(console: &mut Console<'_>, service: &Service, planned: &Planned) -> Result<(), Stop> {

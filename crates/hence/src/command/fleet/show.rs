@@ -109,6 +109,11 @@ fn state(console: &mut Console<'_>, service: &Service, at: &At) -> Result<State,
     }
 }
 
+/// Shows people what is asserted about a thing.
+pub fn print(console: &mut Console<'_>, state: &State, thing: &Thing) -> Result<(), Stop> {
+    text(console, &shown_thing(state, thing))
+}
+
 fn shown_thing(state: &State, thing: &Thing) -> Shown {
     let key = thing.key();
     let mut properties = BTreeMap::new();
@@ -226,7 +231,8 @@ impl List {
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let service = self.ledger.open(console)?;
         if matches!(self.kind.as_str(), "snapshot" | "snapshots") {
-            return self.snapshots(console, &service);
+            snapshots(console, &service, self.format)?;
+            return Ok(Exit::Done);
         }
         let kind = super::entity::any_kind(&self.kind)?;
         let state = state(console, &service, &self.at)?;
@@ -242,33 +248,34 @@ impl List {
         }
         Ok(Exit::Done)
     }
+}
 
-    fn snapshots(&self, console: &mut Console<'_>, service: &Service) -> Result<Exit, Stop> {
-        let head = service.repository().head();
-        let snapshots: Vec<Snapshot<'_>> = head
-            .iter()
-            .flat_map(|entry| &entry.snapshots)
-            .map(|(name, snapshot)| Snapshot {
-                name,
-                version: snapshot.version,
-                annotation: &snapshot.annotation,
-            })
-            .collect();
-        match self.format {
-            Format::Json => print_json(console, &snapshots)?,
-            Format::Text => {
-                for snapshot in snapshots {
-                    let (name, version) = (snapshot.name, snapshot.version);
-                    let said = match snapshot.annotation {
-                        "" => String::new(),
-                        words => format!("   {words}"),
-                    };
-                    writeln!(console.data(), "{version:>5}  {name}{said}")?;
-                }
+/// Shows the versions that have names.
+pub fn snapshots(console: &mut Console<'_>, service: &Service, format: Format) -> Result<(), Stop> {
+    let head = service.repository().head();
+    let snapshots: Vec<Snapshot<'_>> = head
+        .iter()
+        .flat_map(|entry| &entry.snapshots)
+        .map(|(name, snapshot)| Snapshot {
+            name,
+            version: snapshot.version,
+            annotation: &snapshot.annotation,
+        })
+        .collect();
+    match format {
+        Format::Json => print_json(console, &snapshots)?,
+        Format::Text => {
+            for snapshot in snapshots {
+                let (name, version) = (snapshot.name, snapshot.version);
+                let said = match snapshot.annotation {
+                    "" => String::new(),
+                    words => format!("   {words}"),
+                };
+                writeln!(console.data(), "{version:>5}  {name}{said}")?;
             }
         }
-        Ok(Exit::Done)
     }
+    Ok(())
 }
 
 /// Find parameters and features by what is said about them

@@ -1,6 +1,7 @@
 //! `hence snapshot`, `forget`, `restore`: versions with names.
 
 use clap::Args;
+use hence_service::Service;
 
 use super::{At, Changing, moment, stop};
 use crate::console::Console;
@@ -26,18 +27,39 @@ impl Snapshot {
         let mut service = self.changing.ledger.open(console)?;
         let version = self.at.version(console, &service)?;
         let version = version.unwrap_or(service.repository().version());
-        let name = self.name.clone();
-        let name = name.filter(|name| !name.trim().is_empty());
-        let name =
-            name.unwrap_or_else(|| format!("version {version} at {}", moment(console.now())));
-        let request = self.changing.request(console, format!("snapshot {name}"));
-        let result = service.name(&request, &name, version, &self.annotation);
-        result.map_err(|refused| stop(console, refused))?;
-        console.say(&format!(
-            "version {version} is named `{name}`; `hence restore '{name}'` brings it back"
-        ));
+        let name = self.name.as_deref().unwrap_or_default();
+        take(
+            console,
+            &self.changing,
+            &mut service,
+            name,
+            version,
+            &self.annotation,
+        )?;
         Ok(Exit::Done)
     }
+}
+
+/// Gives a version a name; an empty one becomes one that says when.
+pub fn take(
+    console: &mut Console<'_>,
+    changing: &Changing,
+    service: &mut Service,
+    name: &str,
+    version: u64,
+    annotation: &str,
+) -> Result<(), Stop> {
+    let name = match name.trim().is_empty() {
+        true => format!("version {version} at {}", moment(console.now())),
+        false => name.to_owned(),
+    };
+    let request = changing.request(console, format!("snapshot {name}"));
+    let result = service.name(&request, &name, version, annotation);
+    result.map_err(|refused| stop(console, refused))?;
+    console.say(&format!(
+        "version {version} is named `{name}`; `hence restore '{name}'` brings it back"
+    ));
+    Ok(())
 }
 
 /// Take the name of a snapshot away
