@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use rhai::{AST, Dynamic, Engine, EvalAltResult, ImmutableString, Scope};
+use rhai::{AST, Dynamic, Engine, EvalAltResult, ImmutableString, LexError, ParseErrorType, Scope};
 
 use crate::call::{self, Call, Constants, Stop};
 use crate::data;
@@ -81,11 +81,19 @@ impl Interpreter {
         let Err(error) = self.engine.compile(text) else {
             return Completeness::Whole;
         };
-        let text = text.trim_end();
-        let lines = text.lines().count().max(1);
-        let width = text.lines().last().map_or(0, |line| line.chars().count());
-        let end = (lines as u32, width as u32);
-        match error.1.is_none() || declarations::place(error.1) > end {
+        let place = declarations::place(error.1);
+        let mut lines = text.trim_end().lines();
+        // Only a text between backquotes can run over lines; its place is where it begins.
+        if *error.0 == ParseErrorType::BadInput(LexError::UnterminatedString) {
+            let line = lines.nth(place.0 as usize - 1).unwrap_or_default();
+            return match line.chars().nth(place.1 as usize - 1) {
+                Some('`') => Completeness::Begun,
+                _ => Completeness::Whole,
+            };
+        }
+        let last = lines.enumerate().last();
+        let end = last.map_or((1, 0), |(before, line)| (before + 1, line.chars().count()));
+        match error.1.is_none() || place > (end.0 as u32, end.1 as u32) {
             true => Completeness::Begun,
             false => Completeness::Whole,
         }
@@ -151,4 +159,46 @@ pub fn show(value: &Dynamic) -> String {
 pub fn literal(value: &Dynamic) -> Answer<String> {
     call::spend_on(value)?;
     Ok(data::literal(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Completeness, Interpreter};
+
+    #[test]
+    fn a_text_is_begun_until_all_that_it_opens_is_closed() {
+        let interpreter = Interpreter::new(|_| {});
+        let text =
+            "fn twice(x) {\n    let list = [x,\n        `a\n`, #{a: \n\"b\"}\n];\n    list\n}";
+        for (end, _) in text.match_indices('\n') {
+            let begun = &text[..=end];
+            assert_eq!(
+                interpreter.completeness(begun),
+                Completeness::Begun,
+                "{begun}"
+            );
+        }
+        for whole in [
+            text,
+            "let x = 1",
+            "x + 1;",
+            "oops oops",
+            "fn f() { oops oops }",
+        ] {
+            assert_eq!(
+                interpreter.completeness(whole),
+                Completeness::Whole,
+                "{whole}"
+            );
+        }
+    }
+
+    #[test]
+    fn variables_and_functions_stay_and_mistakes_do_no_harm() {
+        let mut interpreter = Interpreter::new(|_| {});
+        interpreter.name("two", 2_i64);
+        assert!(interpreter.run("let x = 3; fn f(y) { y * two }").is_ok());
+        assert!(interpreter.run("let y = oops").is_err());
+        assert_eq!(interpreter.run("f(x)").unwrap().as_int(), Ok(6));
+    }
 }

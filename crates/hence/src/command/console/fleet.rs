@@ -50,10 +50,10 @@ impl Fleet {
         self.look(look)
     }
 
-    fn edit(&self, context: &NativeCallContext, edit: &Edit) -> Answer<()> {
-        spend(LOOK)?;
+    fn edit(&self, context: &NativeCallContext, edits: &[Edit]) -> Answer<()> {
+        spend(LOOK * edits.len())?;
         let mut session = self.session();
-        session.edit(edit, place(context)).map_err(thrown)
+        session.edit(edits, place(context)).map_err(thrown)
     }
 }
 
@@ -274,10 +274,9 @@ fn editing(engine: &mut Engine) {
             verb,
             move |context: Context, fleet: &mut Fleet, kind: &str, names: Dynamic| {
                 let kind = any_kind(kind).map_err(thrown)?;
-                for item in items(&names)? {
-                    fleet.edit(&context, &edit(thing(kind, &item.name)))?;
-                }
-                Ok::<_, Box<EvalAltResult>>(())
+                let names = items(&names)?.into_iter();
+                let edits = names.map(|item| edit(thing(kind, &item.name)));
+                fleet.edit(&context, &edits.collect::<Vec<_>>())
             },
         );
     }
@@ -287,7 +286,7 @@ fn editing(engine: &mut Engine) {
         |context: Context, fleet: &mut Fleet, kind: &str, name: &str, said: Map| {
             let thing = about(kind, name)?;
             let properties = properties(&thing, &said)?;
-            fleet.edit(&context, &Edit::Create(thing, properties))
+            fleet.edit(&context, &[Edit::Create(thing, properties)])
         },
     );
     add(
@@ -300,15 +299,12 @@ fn editing(engine: &mut Engine) {
             let (about, params): (Map, Map) = said
                 .into_iter()
                 .partition(|(name, _)| thing.kind == Kind::Param || is_property(name));
-            if !about.is_empty() {
-                let properties = properties(&thing, &about)?;
-                fleet.edit(&context, &Edit::Set(thing.clone(), properties))?;
+            let mut edits = vec![Edit::Set(thing.clone(), properties(&thing, &about)?)];
+            if !params.is_empty() {
+                let params = items(&params.into())?;
+                edits.push(Edit::Add(thing, Relation::Param, params, None));
             }
-            if params.is_empty() {
-                return Ok(());
-            }
-            let params = items(&params.into())?;
-            fleet.edit(&context, &Edit::Add(thing, Relation::Param, params, None))
+            fleet.edit(&context, &edits)
         },
     );
     type Relate = fn(Thing, Relation, Vec<Item>) -> Edit;
@@ -334,7 +330,7 @@ fn editing(engine: &mut Engine) {
                   others: Dynamic| {
                 let thing = about(kind, name)?;
                 let relation = relation(thing.kind, word).map_err(thrown)?;
-                fleet.edit(&context, &edit(thing, relation, items(&others)?))
+                fleet.edit(&context, &[edit(thing, relation, items(&others)?)])
             },
         );
     }
@@ -343,7 +339,7 @@ fn editing(engine: &mut Engine) {
         "rename",
         |context: Context, fleet: &mut Fleet, kind: &str, old: &str, new: &str| {
             let rename = Edit::Rename(about(kind, old)?, new.to_owned());
-            fleet.edit(&context, &rename)
+            fleet.edit(&context, &[rename])
         },
     );
 }

@@ -217,10 +217,18 @@ impl Session {
         Ok(())
     }
 
-    /// Makes an edit; it sees those before it.
-    pub fn edit(&mut self, edit: &Edit, place: Place) -> Result<(), Trouble> {
-        let commands = edit::commands(self.state(), &self.request.owner, edit)?;
-        self.perform(commands, place);
+    /// Makes edits, all or none; each sees those before it.
+    pub fn edit(&mut self, edits: &[Edit], place: Place) -> Result<(), Trouble> {
+        let before = self.uncommitted();
+        for edit in edits {
+            match edit::commands(self.state(), &self.request.owner, edit) {
+                Ok(commands) => self.perform(commands, place),
+                Err(fault) => {
+                    self.keep(before);
+                    return Err(fault.into());
+                }
+            }
+        }
         Ok(())
     }
 
