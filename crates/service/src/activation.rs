@@ -123,7 +123,10 @@ impl Service {
         let pair = self.pair()?;
         let scope = self.scope(extent, pair.head)?;
         let failures = match &scope {
-            Scope::Everything => self.head().validate(),
+            Scope::Everything => match self.touched_nodes() {
+                Some(nodes) => self.head().validate_nodes(nodes.iter().map(String::as_str)),
+                None => self.head().validate(),
+            },
             Scope::Only(nodes) => self.head().validate_nodes(nodes.iter().map(String::as_str)),
         };
         let strangers = scope == Scope::Everything
@@ -134,6 +137,25 @@ impl Service {
             failures,
             strangers,
         })
+    }
+
+    /// The nodes that pending changes speak of, if they speak of nothing else: then all others are as they were when the
+    /// whole was found valid.
+    fn touched_nodes(&self) -> Option<BTreeSet<String>> {
+        if self.base == 0 || self.head().node_count() == 0 {
+            return None;
+        }
+        let mut nodes = BTreeSet::new();
+        for key in self.pending.keys() {
+            let mut names = key.names();
+            match names.next() {
+                Some(kind) if kind == Kind::Node.word() => {
+                    nodes.extend(names.next().map(String::from))
+                }
+                _ => return None,
+            }
+        }
+        Some(nodes)
     }
 
     /// Compares what nodes are to run with what they would: most of them with what is active, and those that are apart
