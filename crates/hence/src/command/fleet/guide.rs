@@ -272,7 +272,7 @@ impl Talk<'_, '_> {
         let name = self.answer("name of the node")?;
         let node = thing(Kind::Node, &name);
         let mut edits = vec![Edit::Create(node.clone(), Vec::new())];
-        if !service.head().names(Kind::Group).is_empty() {
+        if !edit::names(service.state(), Kind::Group).is_empty() {
             let groups = self.ask("its groups, the first is the strongest (nothing: none)")?;
             let groups = groups.split_whitespace().map(|name| Item {
                 name: name.to_owned(),
