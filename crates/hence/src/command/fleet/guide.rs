@@ -15,7 +15,7 @@ use hence_ledger::{Command, Value, parser};
 use hence_model::diagnostic::Code;
 use hence_model::source::Sources;
 use hence_service::{Extent, Leave, Service};
-use hence_store::{Receipt, Refused};
+use hence_store::{LOCKED, Receipt, Refused};
 
 use super::entity::thing;
 use super::{Changing, Format, Ledger, activate, explain, many, plan, show, snapshot, stop, tell};
@@ -167,6 +167,10 @@ impl Talk<'_, '_> {
                 Ok(()) | Err(Break::Back) => {}
                 // Somebody can do something about it.
                 Err(Break::Stop(Stop::Refused(trouble))) => self.console.refuse(&trouble),
+                // Somebody else is at work, and will be done.
+                Err(Break::Stop(Stop::Failed(trouble))) if trouble.code == LOCKED => {
+                    self.console.refuse(&trouble);
+                }
                 Err(other) => return Err(other),
             }
         }
@@ -268,7 +272,7 @@ impl Talk<'_, '_> {
         let name = self.answer("name of the node")?;
         let node = thing(Kind::Node, &name);
         let mut edits = vec![Edit::Create(node.clone(), Vec::new())];
-        if !service.head().names(Kind::Group).is_empty() {
+        if !edit::names(service.state(), Kind::Group).is_empty() {
             let groups = self.ask("its groups, the first is the strongest (nothing: none)")?;
             let groups = groups.split_whitespace().map(|name| Item {
                 name: name.to_owned(),
