@@ -13,7 +13,7 @@ use std::collections::btree_map::Entry;
 use hence_fleet::edit::{self, Edit};
 use hence_fleet::{Pool, Words, check, words};
 use hence_ledger::{Change, Command, Key, State};
-use hence_model::diagnostic::Diagnostic;
+use hence_model::diagnostic::{Diagnostic, Severity};
 use hence_store::{Proposal, Receipt, Refused, Repository, Request, Rules, Store};
 
 pub use activation::{Activated, Extent, Pair, Planned};
@@ -95,7 +95,33 @@ impl Service {
             take: &leave.take,
             dormant: leave.dormant,
         };
-        self.change(|repository, rules| repository.commit(request, &proposal, rules))
+        self.change(&mut Checks::Refuse, |repository, rules| {
+            repository.commit(request, &proposal, rules)
+        })
+    }
+
+    /// Does commands that come from elsewhere, as one change. What a change of ours would be refused for is taken as it is,
+    /// and told: validation will find what matters of it.
+    pub fn import(
+        &mut self,
+        request: &Request,
+        commands: &[Command],
+        take: &[Key],
+    ) -> Result<(Receipt, Vec<Diagnostic>), Refused> {
+        let proposal = Proposal {
+            commands,
+            take,
+            dormant: true,
+        };
+        let mut checks = Checks::Tell(Vec::new());
+        let receipt = self.change(&mut checks, |repository, rules| {
+            repository.commit(request, &proposal, rules)
+        })?;
+        let told = match checks {
+            Checks::Tell(told) => told,
+            Checks::Refuse => Vec::new(),
+        };
+        Ok((receipt, told))
     }
 
     /// Makes an edit. It reads what is asserted now, so it is refused if that moves meanwhile.
@@ -135,12 +161,16 @@ impl Service {
 
     /// Takes back a commit, or the newest one that stands.
     pub fn undo(&mut self, request: &Request, version: Option<u64>) -> Result<Receipt, Refused> {
-        self.change(|repository, rules| repository.undo(request, version, rules))
+        self.change(&mut Checks::Refuse, |repository, rules| {
+            repository.undo(request, version, rules)
+        })
     }
 
     /// Makes what is asserted what it was at a version.
     pub fn restore(&mut self, request: &Request, version: u64) -> Result<Receipt, Refused> {
-        self.change(|repository, rules| repository.restore(request, version, rules))
+        self.change(&mut Checks::Refuse, |repository, rules| {
+            repository.restore(request, version, rules)
+        })
     }
 
     /// Gives a version a name.
@@ -177,6 +207,7 @@ impl Service {
     /// nothing comes of it.
     fn change(
         &mut self,
+        checks: &mut Checks,
         change: impl FnOnce(&mut Repository, &mut Rules<'_>) -> Result<Receipt, Refused>,
     ) -> Result<Receipt, Refused> {
         let rights = words::rights(self.repository.state());
@@ -188,7 +219,13 @@ impl Service {
                 // Somebody else was first, and the state has their changes too.
                 Step::Behind => *head = Pool::new(state),
             }
-            let troubles = check::check(head, changes);
+            let mut troubles = check::check(head, changes);
+            if let Checks::Tell(told) = checks {
+                for trouble in &mut troubles {
+                    trouble.severity = Severity::Warning;
+                }
+                *told = troubles.clone();
+            }
             match troubles.iter().any(Diagnostic::is_error) {
                 true => head.take_back(changes),
                 false => step = Step::Behind,
@@ -220,4 +257,12 @@ enum Step {
     Before,
     /// As it will be.
     Behind,
+}
+
+/// What becomes of what is wrong with a change.
+enum Checks {
+    /// It is refused.
+    Refuse,
+    /// It is told.
+    Tell(Vec<Diagnostic>),
 }

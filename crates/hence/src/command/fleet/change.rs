@@ -1,9 +1,9 @@
 //! `hence assert`, `retract`, `apply`, `undo`: changes in the ledger's own words.
 
 use clap::Args;
-use hence_ledger::{Command, Keys, Value, Vocabulary, parser};
+use hence_ledger::{Command, Keys, Value, Vocabulary};
 
-use super::{Changing, faulty, key, names, read};
+use super::{Changing, commands, faulty, key, names};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -103,19 +103,10 @@ impl Apply {
     /// Does all of them, or none.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let leave = self.changing.leave()?;
-        let (sources, file) = match read(console, &self.file) {
-            Ok(read) => read,
+        let commands = match commands(console, &self.file, self.changing.owner()) {
+            Ok(commands) => commands,
             Err(exit) => return Ok(exit),
         };
-        let owner = self.changing.owner();
-        let commands = match parser::parse(&sources, file, owner, &hence_fleet::Words) {
-            Ok(commands) => commands,
-            Err(troubles) => {
-                console.show(&sources, &troubles);
-                return Ok(Exit::Input);
-            }
-        };
-        let commands: Vec<Command> = commands.into_iter().map(|(command, _)| command).collect();
         let request = self
             .changing
             .request(console, format!("apply {}", self.file));

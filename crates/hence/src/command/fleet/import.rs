@@ -73,8 +73,13 @@ impl Import {
         let apply = Command::apply(owner, imported.assertions, &hence_fleet::Words);
         let request = changing.request(console, format!("import wallaby {name}"));
         let mut service = changing.ledger.make(console)?;
-        let result = service.commit(&request, &[apply], &leave);
-        changing.tell(console, result)
+        let result = service.import(&request, &[apply], &leave.take);
+        if let Ok((_, told)) = &result {
+            for trouble in told {
+                console.refuse(trouble);
+            }
+        }
+        changing.tell(console, result.map(|(receipt, _)| receipt))
     }
 
     fn feature(

@@ -21,7 +21,7 @@ use std::io::{Read, Write};
 
 use clap::{Args, ValueEnum};
 use hence_ledger::entry::Origin;
-use hence_ledger::{Change, Fault, Key, Vocabulary};
+use hence_ledger::{Change, Command, Fault, Key, Vocabulary, parser};
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::{FileId, ReadError, Sources};
 use hence_model::unit::Unit;
@@ -437,6 +437,18 @@ pub fn read(console: &mut Console<'_>, name: &str) -> Result<(Sources, FileId), 
         Err(trouble) => {
             console.show(&unit.sources, &[*trouble]);
             Err(exit)
+        }
+    }
+}
+
+/// The commands in a file, or in standard input; what is asserted there outside of any `apply` is the owner's.
+pub fn commands(console: &mut Console<'_>, name: &str, owner: &str) -> Result<Vec<Command>, Exit> {
+    let (sources, file) = read(console, name)?;
+    match parser::parse(&sources, file, owner, &hence_fleet::Words) {
+        Ok(commands) => Ok(commands.into_iter().map(|(command, _)| command).collect()),
+        Err(troubles) => {
+            console.show(&sources, &troubles);
+            Err(Exit::Input)
         }
     }
 }

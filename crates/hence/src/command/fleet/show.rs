@@ -1,5 +1,7 @@
 //! `hence show`, `list`, `apropos`: what there is in a fleet.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use hence_fleet::Kind;
 use hence_fleet::edit::{self, Relation, Thing};
@@ -9,7 +11,6 @@ use hence_model::diagnostic::Diagnostic;
 use hence_service::Service;
 use regex::RegexBuilder;
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 use super::{At, Format, Ledger, print_json, shown, stop};
 use crate::console::Console;

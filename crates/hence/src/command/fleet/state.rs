@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use clap::Args;
-use hence_ledger::{Command, parser};
+use hence_ledger::{Command, Key, Keys};
 
-use super::{At, Changing, Format, Ledger, print_json, read, shown, stop};
+use super::{At, Changing, Format, Ledger, commands, print_json, shown, stop};
 use crate::console::Console;
 use crate::disk::{replace, unwritable};
 use crate::{Exit, Stop};
@@ -45,7 +45,7 @@ impl State {
             let gone = state.iter().filter(|(key, _)| !key.is_under(&under));
             let gone: Vec<_> = gone.map(|(key, _)| key.clone()).collect();
             for key in gone {
-                let retract = Command::Retract(hence_ledger::Keys::Only(key));
+                let retract = Command::Retract(Keys::Only(key));
                 state.perform(&retract, 0, &hence_fleet::Words);
             }
         }
@@ -115,26 +115,19 @@ impl Load {
     /// Loads it.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let mut leave = self.changing.leave()?;
-        let (sources, file) = match read(console, &self.file) {
-            Ok(read) => read,
-            Err(exit) => return Ok(exit),
-        };
-        let owner = self.changing.owner();
-        let commands = match parser::parse(&sources, file, owner, &hence_fleet::Words) {
+        let commands = match commands(console, &self.file, self.changing.owner()) {
             Ok(commands) => commands,
-            Err(troubles) => {
-                console.show(&sources, &troubles);
-                return Ok(Exit::Input);
-            }
+            Err(exit) => return Ok(exit),
         };
         let mut service = self.changing.ledger.make(console)?;
         // Whoever loads a dump means all of it, whoever asserted what is there now.
-        let kinds = hence_fleet::Kind::ALL.map(|kind| hence_ledger::Key::new([kind.word()]));
-        let retract =
-            |key: &hence_ledger::Key| Command::Retract(hence_ledger::Keys::Under(key.clone()));
-        let mut all: Vec<Command> = kinds.iter().map(retract).collect();
-        all.extend(commands.into_iter().map(|(command, _)| command));
-        leave.take.extend(kinds);
+        let words = hence_fleet::Kind::ALL.map(hence_fleet::Kind::word);
+        let tops = words.into_iter().chain(["right"]);
+        let tops: Vec<Key> = tops.map(|word| Key::new([word])).collect();
+        let retract = |top: &Key| Command::Retract(Keys::Under(top.clone()));
+        let mut all: Vec<Command> = tops.iter().map(retract).collect();
+        all.extend(commands);
+        leave.take.extend(tops);
         let request = self
             .changing
             .request(console, format!("load {}", self.file));
