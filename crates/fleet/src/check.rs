@@ -94,11 +94,13 @@ impl Checker<'_> {
                 let message = format!(
                     "an annotation has at most {LONGEST_ANNOTATION} characters, `{key}` would have {length}"
                 );
-                self.troubles.push(Diagnostic::error(TOO_LONG, message));
+                let trouble = Diagnostic::error(TOO_LONG, message);
+                self.troubles.push(trouble.path(key.as_str()));
             }
             "level" if text.parse::<i64>().is_err() => {
                 let message = format!("a level is a whole number, `{key}` would be `{text}`");
-                self.troubles.push(Diagnostic::error(WRONG_VALUE, message));
+                let trouble = Diagnostic::error(WRONG_VALUE, message);
+                self.troubles.push(trouble.path(key.as_str()));
             }
             "param" if clause.kind != Kind::Subsystem => {
                 let param = about.and_then(|name| self.pool.params.known(&name));
@@ -121,7 +123,8 @@ impl Checker<'_> {
     fn value(&mut self, key: &Key, written: &str, kind: &ValueKind) {
         if let Some(objection) = kind.objection(written) {
             let message = format!("`{key}` has a wrong value: {objection}");
-            self.troubles.push(Diagnostic::error(WRONG_VALUE, message));
+            let trouble = Diagnostic::error(WRONG_VALUE, message);
+            self.troubles.push(trouble.path(key.as_str()));
         }
     }
 
@@ -137,8 +140,8 @@ impl Checker<'_> {
                 pool.params.called(number)
             );
             let help = format!("`retract {key}/default` or `retract {key}/must-change`");
-            self.troubles
-                .push(Diagnostic::error(NEEDLESS_DEFAULT, message).help(help));
+            let trouble = Diagnostic::error(NEEDLESS_DEFAULT, message).help(help);
+            self.troubles.push(trouble.path(format!("{key}/default")));
         }
         let Some(written) = &param.kind else {
             return;
@@ -147,8 +150,8 @@ impl Checker<'_> {
             Ok(kind) => kind,
             Err((message, help)) => {
                 let message = format!("`{key}/kind`: {message}");
-                self.troubles
-                    .push(Diagnostic::error(UNKNOWN_KIND, message).help(help));
+                let trouble = Diagnostic::error(UNKNOWN_KIND, message).help(help);
+                self.troubles.push(trouble.path(format!("{key}/kind")));
                 return;
             }
         };

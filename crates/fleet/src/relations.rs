@@ -9,6 +9,7 @@ use crate::bits::Bits;
 use crate::check::{Checker, TOO_LONG, Touched};
 use crate::pool::{Feature, Param};
 use crate::table::{Named, Table};
+use crate::words::Kind;
 
 /// Something includes itself or depends on itself, directly or not (properties 1 and 2).
 pub const CYCLE: Code = Code::of_rule("fleet.cycle", "1, 2");
@@ -22,6 +23,14 @@ pub const MOST_APPLICATIONS: u64 = 65_536;
 
 const AGAIN: &str = "a feature that is included in several ways is applied as many times";
 
+/// The word for it in a sentence.
+fn noun(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Param => "parameter",
+        kind => kind.word(),
+    }
+}
+
 /// What a feature needs at first hand.
 fn needed_by(feature: &Feature) -> Bits {
     let mut next: Bits = feature.include.iter().map(|&(_, other)| other).collect();
@@ -33,7 +42,7 @@ impl Checker<'_> {
     pub(crate) fn features(&mut self, touched: &Touched) {
         let pool = self.pool;
         self.cycles(
-            "feature",
+            Kind::Feature,
             &pool.features,
             &touched.features,
             needed_by,
@@ -51,7 +60,7 @@ impl Checker<'_> {
                 if told.insert((a, b)) {
                     let ways = [a, b].map(|end| chain(&pool.features, number, end, needed_by));
                     self.conflict(
-                        "feature",
+                        Kind::Feature,
                         &pool.features.called(number),
                         [a, b].map(|end| pool.features.called(end)),
                         ways,
@@ -72,7 +81,8 @@ impl Checker<'_> {
                 let param = pool.params.called(*param);
                 let message = format!("feature `{feature}` would make `{param}` too long");
                 let trouble = Diagnostic::error(TOO_LONG, message).help(AGAIN);
-                self.troubles.push(trouble);
+                let key = pool.feature_key(number);
+                self.troubles.push(trouble.path(key.as_str()));
             }
         }
     }
@@ -96,8 +106,9 @@ impl Checker<'_> {
                 let message = format!(
                     "feature `{name}` would apply features {most} times, and {MOST_APPLICATIONS} is the most"
                 );
-                self.troubles
-                    .push(Diagnostic::error(TOO_OFTEN, message).help(AGAIN));
+                let trouble = Diagnostic::error(TOO_OFTEN, message).help(AGAIN);
+                let key = pool.feature_key(number);
+                self.troubles.push(trouble.path(key.as_str()));
                 // All that include it would say the same.
                 return;
             }
@@ -107,7 +118,7 @@ impl Checker<'_> {
     pub(crate) fn params(&mut self, touched: &Touched) {
         let pool = self.pool;
         let next = |param: &Param| param.depend.clone();
-        self.cycles("parameter", &pool.params, &touched.params, next, |param| {
+        self.cycles(Kind::Param, &pool.params, &touched.params, next, |param| {
             &param.needs
         });
         let concerned: Vec<u32> = by_closure(
@@ -122,7 +133,7 @@ impl Checker<'_> {
                 if told.insert((a, b)) {
                     let ways = [a, b].map(|end| chain(&pool.params, number, end, next));
                     self.conflict(
-                        "parameter",
+                        Kind::Param,
                         &pool.params.called(number),
                         [a, b].map(|end| pool.params.called(end)),
                         ways,
@@ -142,7 +153,7 @@ impl Checker<'_> {
                 if told.insert((a, b)) {
                     let ways = [a, b].map(|end| self.way_to_param(number, end, &set));
                     self.conflict(
-                        "feature",
+                        Kind::Feature,
                         &pool.features.called(number),
                         [a, b].map(|end| pool.params.called(end)),
                         ways,
@@ -189,12 +200,13 @@ impl Checker<'_> {
     /// Those among some that are on a circle.
     fn cycles<T: Named>(
         &mut self,
-        what: &str,
+        kind: Kind,
         table: &Table<T>,
         among: &Bits,
         next: impl Fn(&T) -> Bits + Copy,
         needs: impl Fn(&T) -> &Bits,
     ) {
+        let what = noun(kind);
         let mut told = Bits::default();
         for number in among.iter().filter(|&number| table.is_known(number)) {
             let leads_back = |other: &u32| needs(table.get(*other)).contains(number);
@@ -217,12 +229,14 @@ impl Checker<'_> {
                 false => format!("{what} `{}` would need itself: {}", way[0], arrows(&way)),
             };
             let help = "what something includes and depends on must not lead back to it";
-            self.troubles
-                .push(Diagnostic::error(CYCLE, message).help(help));
+            let key = kind.key(&table.get(number).entity().name);
+            let trouble = Diagnostic::error(CYCLE, message).help(help);
+            self.troubles.push(trouble.path(key.as_str()));
         }
     }
 
-    fn conflict(&mut self, what: &str, name: &str, [a, b]: [EcoString; 2], ways: [Vec<String>; 2]) {
+    fn conflict(&mut self, kind: Kind, name: &str, [a, b]: [EcoString; 2], ways: [Vec<String>; 2]) {
+        let what = noun(kind);
         let message = match a == b {
             true => format!("{what} `{a}` would conflict with itself"),
             false => format!(
@@ -230,6 +244,7 @@ impl Checker<'_> {
             ),
         };
         let mut diagnostic = Diagnostic::error(CONFLICT_WITH_ITSELF, message);
+        diagnostic.path = Some(kind.key(name).to_string());
         for way in ways.iter().filter(|way| way.len() > 1) {
             diagnostic = diagnostic.help(format!(
                 "it needs `{}` by {}",

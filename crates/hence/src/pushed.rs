@@ -16,11 +16,35 @@ pub struct Pushed {
     pub entry: String,
     /// The sources that say something.
     pub sources: Vec<Source>,
-    /// Where each assertion is written: `FILE:LINE:COLUMN`.
-    pub places: BTreeMap<String, String>,
+    /// How each assertion came to be, by its key.
+    pub ways: BTreeMap<String, Way>,
+    /// The steps of all ways.
+    pub steps: Vec<Step>,
+}
+
+/// How an assertion came to be.
+#[derive(Deserialize, Serialize)]
+pub struct Way {
+    /// Where its value is written or computed: `FILE:LINE:COLUMN`.
+    pub place: String,
+    /// How it was computed, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub computed: Option<String>,
+    /// Through which steps it went from there, by their numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<usize>,
     /// With git, who wrote that line: the commit, the day, the author and the subject.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub commits: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+}
+
+/// A step on the way of a value.
+#[derive(Clone, Deserialize, Eq, Hash, PartialEq, Serialize)]
+pub struct Step {
+    /// What happened.
+    pub words: String,
+    /// Where that is written: `FILE:LINE:COLUMN`.
+    pub place: String,
 }
 
 /// A source, and the hash of the object that is its text.
@@ -32,21 +56,44 @@ pub struct Source {
     pub hash: Hash,
 }
 
-/// Where an assertion is written, the line itself, and who wrote it.
+/// Where an assertion is written, the line itself, who wrote it, and how it went on from there.
+#[derive(Serialize)]
 pub struct Written {
     /// `FILE:LINE:COLUMN`.
     pub place: String,
     /// The line.
+    #[serde(skip)]
     pub line: Option<String>,
+    /// How the value was computed, if it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub computed: Option<String>,
     /// With git, who wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
+    /// How it came from there to be asserted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<WrittenStep>,
+}
+
+/// A step on the way of a value, and the line itself.
+#[derive(Serialize)]
+pub struct WrittenStep {
+    /// The step.
+    #[serde(flatten)]
+    pub step: Step,
+    /// The line.
+    #[serde(skip)]
+    pub line: Option<String>,
 }
 
 /// How assertions came to be, read from the ledger as somebody asks, and each thing once.
 pub struct Archive<'s> {
     service: &'s Service,
+    /// The version that is looked at; without one, the newest.
+    version: Option<u64>,
     entries: RefCell<HashMap<u64, Option<Rc<Made>>>>,
     pushed: RefCell<HashMap<Hash, Option<Rc<Pushed>>>>,
+    texts: RefCell<HashMap<Hash, Option<String>>>,
 }
 
 /// Who made an assertion, when and why.
@@ -61,18 +108,31 @@ pub struct Made {
 }
 
 impl<'s> Archive<'s> {
-    /// The archive of a ledger.
+    /// The archive of a ledger, for its newest version.
     pub fn new(service: &'s Service) -> Self {
+        Self::at(service, None)
+    }
+
+    /// The archive of a ledger, for a version of it.
+    pub fn at(service: &'s Service, version: Option<u64>) -> Self {
         Self {
             service,
+            version,
             entries: RefCell::default(),
             pushed: RefCell::default(),
+            texts: RefCell::default(),
         }
     }
 
-    /// What is asserted about a key now.
-    pub fn assertion(&self, key: &Key) -> Option<&'s Assertion> {
-        self.service.state().get(key)
+    /// What is asserted about a key at the version that is looked at.
+    pub fn assertion(&self, key: &Key) -> Option<Assertion> {
+        match self.version {
+            None => self.service.state().get(key).cloned(),
+            Some(version) => {
+                let found = self.service.repository().assertion_at(version, key);
+                found.ok().flatten()
+            }
+        }
     }
 
     /// Who made an assertion, when and why.
@@ -95,8 +155,7 @@ impl<'s> Archive<'s> {
         let Origin::Sources(hash) = self.made(assertion)?.origin else {
             return None;
         };
-        let object = |hash| self.service.repository().object(hash).ok().flatten();
-        let read = || Some(Rc::new(serde_json::from_slice(&object(hash)?).ok()?));
+        let read = || Some(Rc::new(serde_json::from_slice(&self.object(hash)?).ok()?));
         let pushed = self
             .pushed
             .borrow_mut()
@@ -104,21 +163,36 @@ impl<'s> Archive<'s> {
             .or_insert_with(read)
             .clone();
         let pushed: Rc<Pushed> = pushed?;
-        let place = pushed.places.get(key.as_str())?.clone();
+        let way = pushed.ways.get(key.as_str())?;
+        let steps = way.steps.iter().filter_map(|&step| pushed.steps.get(step));
+        Some(Written {
+            place: way.place.clone(),
+            line: self.line(&pushed, &way.place),
+            computed: way.computed.clone(),
+            commit: way.commit.clone(),
+            steps: steps
+                .map(|step| WrittenStep {
+                    step: step.clone(),
+                    line: self.line(&pushed, &step.place),
+                })
+                .collect(),
+        })
+    }
+
+    /// The line of a source that a place is in.
+    fn line(&self, pushed: &Pushed, place: &str) -> Option<String> {
         let mut parts = place.rsplitn(3, ':');
         let (_, number, file) = (parts.next()?, parts.next()?, parts.next()?);
         let number: usize = number.parse().ok()?;
-        let source = pushed.sources.iter().find(|source| source.name == file);
-        let text = source.and_then(|source| String::from_utf8(object(source.hash)?).ok());
-        let line = text.and_then(|text| {
-            let line = text.lines().nth(number.checked_sub(1)?)?;
-            Some(line.trim().to_owned())
-        });
-        let commit = pushed.commits.get(key.as_str()).cloned();
-        Some(Written {
-            place,
-            line,
-            commit,
-        })
+        let source = pushed.sources.iter().find(|source| source.name == file)?;
+        let read = || String::from_utf8(self.object(source.hash)?).ok();
+        let mut texts = self.texts.borrow_mut();
+        let text = texts.entry(source.hash).or_insert_with(read).as_deref()?;
+        let line = text.lines().nth(number.checked_sub(1)?)?;
+        Some(line.trim().to_owned())
+    }
+
+    fn object(&self, hash: Hash) -> Option<Vec<u8>> {
+        self.service.repository().object(hash).ok().flatten()
     }
 }

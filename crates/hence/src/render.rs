@@ -79,7 +79,10 @@ pub fn excerpts_under(
 }
 
 fn notes(diagnostic: &Diagnostic) -> impl Iterator<Item = String> {
-    let path = diagnostic.path.as_deref().filter(|path| !path.is_empty());
+    // What the headline names is not said again.
+    let is_news =
+        |path: &&str| !path.is_empty() && !diagnostic.message.contains(&format!("`{path}`"));
+    let path = diagnostic.path.as_deref().filter(is_news);
     let path = path.map(|path| format!("this is in `{path}`"));
     let rule = diagnostic.code.rule;
     let rule = rule.map(|rule| format!("rule {rule} of the published semantics"));

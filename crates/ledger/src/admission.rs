@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ecow::EcoString;
-use hence_model::diagnostic::{Code, Diagnostic};
+use hence_model::diagnostic::{Code, Diagnostic, similar};
 
 use crate::rights::Rights;
 use crate::state::{Change, State, by_key};
@@ -84,7 +84,7 @@ pub fn admit(
         change.is_ok()
     };
     if !admission.dormant {
-        troubles.extend(dormant.iter().filter(is_new).map(useless));
+        troubles.extend(useless(state, dormant.iter().filter(is_new)));
     }
     if troubles.is_empty() {
         troubles = check(state, &changes);
@@ -108,14 +108,15 @@ fn forbidden(admission: &Admission<'_>, vocabulary: &dyn Vocabulary) -> Vec<Diag
             .forbidden(admission.owner, command, vocabulary);
         forbidden.extend(keys);
     }
-    let word = |keys| match keys {
-        Keys::Only(key) => format!("`{}` may not write `{key}`", admission.owner),
-        Keys::Under(key) => format!("`{}` may not write all under `{key}`", admission.owner),
+    let owner = admission.owner;
+    let trouble = |keys| {
+        let (key, message) = match &keys {
+            Keys::Only(key) => (key, format!("`{owner}` may not write `{key}`")),
+            Keys::Under(key) => (key, format!("`{owner}` may not write all under `{key}`")),
+        };
+        Diagnostic::error(FORBIDDEN, message).path(key.as_str())
     };
-    let troubles = forbidden.into_iter().map(word);
-    troubles
-        .map(|words| Diagnostic::error(FORBIDDEN, words))
-        .collect()
+    forbidden.into_iter().map(trouble).collect()
 }
 
 /// What the changes cost other owners.
@@ -146,6 +147,7 @@ fn taken(admission: &Admission<'_>, lost: &[(EcoString, Key)]) -> Vec<Diagnostic
     lost.map(|(owner, key)| {
         let message = format!("`{key}` belongs to `{owner}`");
         Diagnostic::error(TAKEN, message)
+            .path(key.as_str())
             .help(format!("`--take {key}` takes it, and `{owner}` is told"))
     })
     .collect()
@@ -205,17 +207,35 @@ fn dormant(state: &State, changes: &[Change], vocabulary: &dyn Vocabulary) -> Ve
     found
 }
 
-fn useless(dormant: &Dormant) -> Diagnostic {
-    let missing: Vec<String> = dormant
-        .missing
-        .iter()
-        .map(|key| format!("`{key}`"))
-        .collect();
-    let message = format!(
-        "`{}` would have no effect: {} is not asserted",
-        dormant.key,
-        missing.join(", ")
-    );
-    Diagnostic::error(DORMANT, message)
-        .help("`--dormant` asserts it all the same, to take effect later")
+/// How many assertions without effect are told with what may have been meant: looking for it takes a look at every
+/// neighbour.
+const MEANT: usize = 100;
+
+fn useless<'d>(state: &State, dormant: impl Iterator<Item = &'d Dormant>) -> Vec<Diagnostic> {
+    let mut troubles = Vec::new();
+    for dormant in dormant {
+        let missing = dormant.missing.iter();
+        let missing: Vec<String> = missing.map(|key| format!("`{key}`")).collect();
+        let key = &dormant.key;
+        let missing = missing.join(", ");
+        let message = format!("`{key}` would have no effect: {missing} is not asserted");
+        let mut trouble = Diagnostic::error(DORMANT, message).path(key.as_str());
+        if troubles.len() < MEANT {
+            let meant = dormant.missing.iter().filter_map(|key| near(state, key));
+            let meant = meant.map(|key| format!("did you mean `{key}`?"));
+            trouble.help.extend(meant);
+        }
+        troubles.push(trouble.help("`--dormant` asserts it all the same, to take effect later"));
+    }
+    troubles
+}
+
+/// The asserted neighbour of a key that is most like it.
+fn near(state: &State, key: &Key) -> Option<Key> {
+    let (above, name) = key.as_str().rsplit_once('/')?;
+    let below = state.among(Keys::Under(Key::from_text(above)));
+    let names = below.filter_map(|(key, _)| key.as_str()[above.len()..].strip_prefix('/'));
+    let neighbours = names.filter(|name| !name.contains('/'));
+    let meant = *similar(name, neighbours).first()?;
+    Some(Key::from_text(&format!("{above}/{meant}")))
 }

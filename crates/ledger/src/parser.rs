@@ -12,6 +12,8 @@
 //! A command ends with its line or with `;`. A value is a word, or a text in quotes with the escapes `\" \\ \n \r \t
 //! \u{…}`; an assertion without a value says no more than that something is so.
 
+use std::collections::BTreeMap;
+
 use ecow::EcoString;
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::{FileId, Sources, Span};
@@ -23,25 +25,37 @@ use crate::{Command, Key, Keys};
 /// Something is no command.
 pub const SYNTAX: Code = Code::new("ledger.syntax");
 
-/// The commands in a text, with the place of each, or all that is wrong with them. What is asserted outside of any `apply` is
-/// asserted by `owner`.
+/// Commands, and where they are written.
+#[derive(Debug)]
+pub struct Script {
+    /// The commands.
+    pub commands: Vec<Command>,
+    /// Where each key is named last.
+    pub places: BTreeMap<Key, Span>,
+}
+
+/// The commands in a text, or all that is wrong with them. What is asserted outside of any `apply` is asserted by `owner`.
 pub fn parse(
     sources: &Sources,
     file: FileId,
     owner: &str,
     vocabulary: &dyn Vocabulary,
-) -> Result<Vec<(Command, Span)>, Vec<Diagnostic>> {
+) -> Result<Script, Vec<Diagnostic>> {
     let span = sources.span(file);
     let mut parser = Parser {
         text: sources.slice(span),
         start: span.start,
         at: 0,
         vocabulary,
+        places: BTreeMap::new(),
         troubles: Vec::new(),
     };
     let commands = parser.commands(owner);
     match parser.troubles.is_empty() {
-        true => Ok(commands),
+        true => Ok(Script {
+            commands,
+            places: parser.places,
+        }),
         false => Err(parser.troubles),
     }
 }
@@ -52,6 +66,7 @@ struct Parser<'p> {
     start: u32,
     at: usize,
     vocabulary: &'p dyn Vocabulary,
+    places: BTreeMap<Key, Span>,
     troubles: Vec<Diagnostic>,
 }
 
@@ -70,11 +85,11 @@ enum Token<'p> {
 struct Reported;
 
 impl<'p> Parser<'p> {
-    fn commands(&mut self, owner: &str) -> Vec<(Command, Span)> {
+    fn commands(&mut self, owner: &str) -> Vec<Command> {
         let mut commands = Vec::new();
-        while let Some(start) = self.next_command() {
+        while self.next_command().is_some() {
             match self.command(owner) {
-                Ok(command) => commands.push((command, self.span(start))),
+                Ok(command) => commands.push(command),
                 Err(Reported) => self.skip_command(),
             }
         }
@@ -172,14 +187,22 @@ impl<'p> Parser<'p> {
                 return Err(self.trouble(value_start, "a value is expected", help));
             }
         };
-        let read = self.vocabulary.assertion(&names, value);
-        read.map_err(|fault| self.unknown(start, fault))
+        let (key, value) = match self.vocabulary.assertion(&names, value) {
+            Ok(read) => read,
+            Err(fault) => return Err(self.unknown(start, fault)),
+        };
+        self.places.insert(key.clone(), self.word(start));
+        Ok((key, value))
     }
 
     fn key(&mut self) -> Result<Key, Reported> {
         let (start, names) = self.names()?;
-        let read = self.vocabulary.key(&names);
-        read.map_err(|fault| self.unknown(start, fault))
+        let key = match self.vocabulary.key(&names) {
+            Ok(key) => key,
+            Err(fault) => return Err(self.unknown(start, fault)),
+        };
+        self.places.insert(key.clone(), self.word(start));
+        Ok(key)
     }
 
     fn names(&mut self) -> Result<(usize, Vec<String>), Reported> {
@@ -317,11 +340,6 @@ impl<'p> Parser<'p> {
     fn skip_command(&mut self) {
         let line = self.text[self.at..].find('\n');
         self.at = line.map_or(self.text.len(), |line| self.at + line);
-    }
-
-    fn span(&self, start: usize) -> Span {
-        let end = self.text[..self.at.max(start)].trim_end().len().max(start);
-        Span::new(self.start + start as u32, self.start + end as u32)
     }
 
     /// The word that begins here, to point at.

@@ -68,11 +68,11 @@ impl Service {
         self.config_under(node, &active, version)
     }
 
-    /// The fleet as a node was to run it at a version.
-    pub fn active_pool_at(&self, node: &str, version: u64) -> Result<Pool, Refused> {
+    /// The fleet as a node was to run it at a version, and which version's assertions that are.
+    pub fn active_pool_at(&self, node: &str, version: u64) -> Result<(u64, Pool), Refused> {
         let entry = self.repository().entry(version)?;
         let target = entry.map_or(0, |entry| entry.active.target(&fold(node)));
-        self.pool_at(target)
+        Ok((target, self.pool_at(target)?))
     }
 
     fn config_under(

@@ -34,7 +34,7 @@ fn parse(commands: &str) -> Vec<Command> {
     let file = sources.add("test", commands).expect("there is room");
     let parsed = parser::parse(&sources, file, "op", &Words);
     let parsed = parsed.unwrap_or_else(|troubles| panic!("{troubles:?}"));
-    parsed.into_iter().map(|(command, _)| command).collect()
+    parsed.commands
 }
 
 fn tell(service: &mut Service, commands: &str) -> u64 {

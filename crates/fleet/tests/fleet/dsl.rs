@@ -101,8 +101,7 @@ pub fn assertions(state: &State) -> Assertions {
 pub fn parse(commands: &str) -> Result<Vec<Command>, Vec<Diagnostic>> {
     let mut sources = Sources::default();
     let file = sources.add("test", commands).expect("there is room");
-    let parsed = parser::parse(&sources, file, "test", &Words)?;
-    Ok(parsed.into_iter().map(|(command, _)| command).collect())
+    Ok(parser::parse(&sources, file, "test", &Words)?.commands)
 }
 
 /// The codes and headlines of diagnostics.

@@ -333,9 +333,9 @@ fn every_text_of_commands_gets_an_answer() {
         let (sources, file) = sources(&text);
         match parser::parse(&sources, file, "op", &Words) {
             Err(troubles) => assert_placed(&troubles, &text),
-            Ok(commands) => {
+            Ok(script) => {
                 let mut state = State::default();
-                for (command, _) in &commands {
+                for command in &script.commands {
                     state.perform(command, 1, &Words);
                 }
                 hence_fleet::words::rights(&state);

@@ -58,9 +58,9 @@ fn every_text_gets_an_answer() {
         let mut sources = Sources::with_limit(1 << 20);
         let file = sources.add("fuzz", &text).unwrap();
         match hence_ledger::parser::parse(&sources, file, "ann", &Sites) {
-            Ok(commands) => {
-                for (command, span) in commands {
-                    assert!(!sources.slice(span).is_empty(), "{command} in {text:?}");
+            Ok(script) => {
+                for (key, span) in script.places {
+                    assert!(!sources.slice(span).is_empty(), "{key} in {text:?}");
                 }
             }
             Err(troubles) => {

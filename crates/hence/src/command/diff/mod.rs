@@ -70,10 +70,12 @@ impl Diff {
             return match &self.newer {
                 Some(newer) => {
                     let versions = [self.new.as_str(), newer];
-                    fleet::difference::node(console, &service, format, &self.old, versions)
+                    let node = &self.old;
+                    fleet::difference::node(console, &service, format, self.why, node, versions)
                 }
                 None => {
-                    fleet::difference::versions(console, &service, format, [&self.old, &self.new])
+                    let versions = [self.old.as_str(), &self.new];
+                    fleet::difference::versions(console, &service, format, self.why, versions)
                 }
             };
         }

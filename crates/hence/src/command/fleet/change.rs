@@ -103,16 +103,17 @@ impl Apply {
     /// Does all of them, or none.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let leave = self.changing.leave()?;
-        let commands = match commands(console, &self.file, self.changing.owner()) {
-            Ok(commands) => commands,
+        let (sources, script) = match commands(console, &self.file, self.changing.owner()) {
+            Ok(read) => read,
             Err(exit) => return Ok(exit),
         };
         let request = self
             .changing
             .request(console, format!("apply {}", self.file));
         let mut service = self.changing.ledger.make(console)?;
-        let result = service.commit(&request, &commands, &leave);
-        self.changing.tell(console, result)
+        let result = service.commit(&request, &script.commands, &leave);
+        let changing = &self.changing;
+        changing.tell_at(console, result, &sources, &script.places)
     }
 }
 

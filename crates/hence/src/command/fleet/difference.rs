@@ -1,12 +1,13 @@
 //! `hence diff` on a ledger: what a node was to run at two versions, and what was asserted at two versions.
 
 use hence_fleet::{Changed, Resolved, difference};
-use hence_ledger::{Change, State};
+use hence_ledger::{Assertion, Change, State};
 use hence_service::Service;
 use serde::Serialize;
 
-use super::{Format, ToldChange, counted, print_json, shown, stop, version};
+use super::{Format, ToldChange, counted, explain, print_json, shown, stop, version};
 use crate::console::Console;
+use crate::pushed::Archive;
 use crate::{Exit, Stop};
 
 #[derive(Serialize)]
@@ -22,6 +23,40 @@ struct Parameter<'a> {
     name: &'a str,
     before: Option<String>,
     after: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<Why>,
+}
+
+#[derive(Serialize)]
+struct ChangeAndWhy<'a> {
+    #[serde(flatten)]
+    change: ToldChange<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<Why>,
+}
+
+/// How it came to be what it was and what it is, in lines.
+#[derive(Serialize)]
+struct Why {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    before: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    after: Vec<String>,
+}
+
+impl Why {
+    /// Writes it below what changed.
+    fn write(&self, console: &mut Console<'_>) -> Result<(), Stop> {
+        for (word, lines) in [("before", &self.before), ("after", &self.after)] {
+            if !lines.is_empty() {
+                writeln!(console.data(), "  {word}:")?;
+            }
+            for line in lines {
+                writeln!(console.data(), "    {line}")?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What changed for a node between two versions, and what that means for its processes.
@@ -29,10 +64,12 @@ pub fn node(
     console: &mut Console<'_>,
     service: &Service,
     format: Format,
+    why: bool,
     node: &str,
     versions: [&str; 2],
 ) -> Result<Exit, Stop> {
     let mut configs = Vec::new();
+    let mut targets = Vec::new();
     let mut pools = Vec::new();
     for text in versions {
         let number = version(service, text).map_err(|refused| stop(console, refused))?;
@@ -42,17 +79,33 @@ pub fn node(
             Some(config) => configs.push(config),
             None => return Err(super::config::no_node(console, service, node)),
         }
-        let pool = service.active_pool_at(node, number);
-        pools.push(pool.map_err(|refused| stop(console, refused))?);
+        let active = service.active_pool_at(node, number);
+        let (target, pool) = active.map_err(|refused| stop(console, refused))?;
+        targets.push(target);
+        pools.push(pool);
     }
     let difference = difference(&configs[0], &configs[1], &pools[1], &pools[0]);
     let text = |value: &Option<Resolved>| value.as_ref().map(ToString::to_string);
+    let explained = |parameter: &str, side: usize| {
+        let archive = Archive::at(service, Some(targets[side]));
+        let explanation = pools[side].explain(node, parameter);
+        let text = explanation.map(|explanation| explain::text(&archive, &explanation));
+        let text = text.unwrap_or_default();
+        text.lines().map(str::to_owned).collect()
+    };
+    let explained = |parameter: &str| {
+        why.then(|| Why {
+            before: explained(parameter, 0),
+            after: explained(parameter, 1),
+        })
+    };
     match format {
         Format::Json => {
             let parameters = difference.parameters.iter().map(|changed| Parameter {
                 name: &changed.name,
                 before: text(&changed.before),
                 after: text(&changed.after),
+                why: explained(&changed.name),
             });
             let told = Told {
                 node,
@@ -75,6 +128,9 @@ pub fn node(
             {
                 let (before, after) = (super::plan::value(before), super::plan::value(after));
                 writeln!(console.data(), "{name}   {before} → {after}")?;
+                if let Some(why) = explained(name) {
+                    why.write(console)?;
+                }
             }
             for (verb, subsystems) in [
                 ("restart", &difference.restart),
@@ -98,23 +154,42 @@ pub fn versions(
     console: &mut Console<'_>,
     service: &Service,
     format: Format,
+    why: bool,
     versions: [&str; 2],
 ) -> Result<Exit, Stop> {
     let mut states = Vec::new();
+    let mut archives = Vec::new();
     for text in versions {
         let number = version(service, text).map_err(|refused| stop(console, refused))?;
+        archives.push(Archive::at(service, Some(number)));
         let state = service.repository().state_at(number);
         states.push(state.map_err(|refused| stop(console, refused))?);
     }
     let changes = State::difference(&states[0], &states[1]);
+    let stories = |change: &Change| {
+        let story = |side: usize, assertion: &Option<Assertion>| match assertion {
+            Some(_) => explain::story(&archives[side], &change.key),
+            None => Vec::new(),
+        };
+        why.then(|| Why {
+            before: story(0, &change.before),
+            after: story(1, &change.after),
+        })
+    };
     match format {
         Format::Json => {
-            let told: Vec<ToldChange<'_>> = changes.iter().map(ToldChange::new).collect();
-            print_json(console, &told)?;
+            let told = changes.iter().map(|change| ChangeAndWhy {
+                change: ToldChange::new(change),
+                why: stories(change),
+            });
+            print_json(console, &told.collect::<Vec<_>>())?;
         }
         Format::Text => {
             for change in &changes {
                 writeln!(console.data(), "{}", line(change))?;
+                if let Some(why) = stories(change) {
+                    why.write(console)?;
+                }
             }
             if !changes.is_empty() {
                 console.say(&counted(&changes));

@@ -7,9 +7,9 @@ use hence_ledger::Key;
 use hence_service::{Extent, Service};
 use serde::Serialize;
 
-use super::{At, Format, Ledger, moment, print_json, shown, stop};
+use super::{At, Format, Ledger, Past, looked_at, moment, print_json, shown, stop};
 use crate::console::Console;
-use crate::pushed::Archive;
+use crate::pushed::{Archive, Written, WrittenStep};
 use crate::{Exit, Stop};
 
 /// Say where the values of a node come from
@@ -32,18 +32,11 @@ impl Explain {
     /// Says it.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let service = self.ledger.open(console)?;
-        let past = match self.at.version(console, &service)? {
-            Some(version) => {
-                let pool = service.pool_at(version);
-                Some(pool.map_err(|refused| stop(console, refused))?)
-            }
-            None => None,
-        };
-        let pool = past.as_ref().unwrap_or(service.head());
+        let past = self.at.past(console, &service)?;
         node(
             console,
             &service,
-            pool,
+            &past,
             self.format,
             &self.node,
             &self.parameters,
@@ -55,11 +48,12 @@ impl Explain {
 pub fn node(
     console: &mut Console<'_>,
     service: &Service,
-    pool: &Pool,
+    past: &Option<Past>,
     format: Format,
     node: &str,
     parameters: &[String],
 ) -> Result<Exit, Stop> {
+    let (version, pool) = looked_at(service, past);
     if pool.spelling(Kind::Node, node).is_none() {
         return Err(super::config::no_node(console, service, node));
     }
@@ -74,7 +68,7 @@ pub fn node(
             found
         }
     };
-    let archive = Archive::new(service);
+    let archive = Archive::at(service, version);
     match format {
         Format::Json => {
             let told: Vec<Told<'_>> = explanations.iter().map(|e| told(&archive, e)).collect();
@@ -113,30 +107,53 @@ pub fn text(archive: &Archive<'_>, explanation: &Explanation) -> String {
     for contribution in &explanation.chain {
         let sentence = contribution.sentence(&explanation.node, &explanation.parameter);
         text.push_str(&format!("# {sentence}\n"));
-        let mut source = format!("#   {}", contribution.key);
-        if let Some(assertion) = archive.assertion(&contribution.key) {
-            if let Some(made) = archive.made(assertion) {
-                let (author, time) = (&made.author, moment(made.time));
-                let said = match made.message.is_empty() {
-                    true => String::new(),
-                    false => format!(", \"{}\"", made.message),
-                };
-                let since = assertion.since;
-                source.push_str(&format!(", by {author} in version {since} ({time}{said})"));
-            }
-            if let Some(written) = archive.written(&contribution.key, assertion) {
-                source.push_str(&format!("\n#   {}", written.place));
-                source.extend(written.line.map(|line| format!("   {line}")));
-                source.extend(written.commit.map(|commit| format!("\n#   {commit}")));
-            }
+        for line in story(archive, &contribution.key) {
+            text.push_str(&format!("#   {line}\n"));
         }
-        text.push_str(&source);
-        text.push('\n');
     }
     let value = explanation.value.to_string();
     let written = write_parameter(&mut text, &explanation.parameter, &value);
     written.expect("a string can be written to");
     text
+}
+
+/// How an assertion came to be, in lines: who made it, where it is written, and how it came from there.
+pub fn story(archive: &Archive<'_>, key: &Key) -> Vec<String> {
+    let Some(assertion) = archive.assertion(key) else {
+        return vec![key.to_string()];
+    };
+    let mut lines = Vec::new();
+    lines.push(match archive.made(&assertion) {
+        None => key.to_string(),
+        Some(made) => {
+            let (author, since, time) = (&made.author, assertion.since, moment(made.time));
+            let said = match made.message.is_empty() {
+                true => String::new(),
+                false => format!(", \"{}\"", made.message),
+            };
+            format!("{key}, by {author} in version {since} ({time}{said})")
+        }
+    });
+    if let Some(written) = archive.written(key, &assertion) {
+        let line_of = |place: &str| place.rsplit_once(':').map(|(line, _)| line.to_owned());
+        let mut told = vec![line_of(&written.place)];
+        lines.push(match written.line {
+            Some(line) => format!("{}   {line}", written.place),
+            None => written.place,
+        });
+        lines.extend(written.computed.map(|words| format!("computed as {words}")));
+        lines.extend(written.commit);
+        for WrittenStep { step, line } in written.steps {
+            // A line that was shown already says no more.
+            let of = line_of(&step.place);
+            if !told.contains(&of) {
+                let line = line.map(|line| format!(": {line}")).unwrap_or_default();
+                lines.push(format!("  {}   {}{line}", step.place, step.words));
+                told.push(of);
+            }
+        }
+    }
+    lines
 }
 
 #[derive(Serialize)]
@@ -167,8 +184,8 @@ struct ToldStep<'a> {
     version: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     author: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    place: Option<String>,
+    #[serde(flatten)]
+    written: Option<Written>,
 }
 
 fn told<'a>(archive: &Archive<'_>, explanation: &'a Explanation) -> Told<'a> {
@@ -186,6 +203,7 @@ fn told<'a>(archive: &Archive<'_>, explanation: &'a Explanation) -> Told<'a> {
 
 fn told_step<'a>(archive: &Archive<'_>, step: &'a Contribution) -> ToldStep<'a> {
     let assertion = archive.assertion(&step.key);
+    let assertion = assertion.as_ref();
     let made = assertion.and_then(|assertion| archive.made(assertion));
     let written = assertion.and_then(|assertion| archive.written(&step.key, assertion));
     let (membership, rank) = match step.membership {
@@ -217,7 +235,7 @@ fn told_step<'a>(archive: &Archive<'_>, step: &'a Contribution) -> ToldStep<'a> 
         owner: assertion.map(|assertion| assertion.owner.to_string()),
         version: assertion.map(|assertion| assertion.since),
         author: made.map(|made| made.author.clone()),
-        place: written.map(|written| written.place),
+        written,
     }
 }
 
@@ -256,15 +274,21 @@ pub fn line(console: &mut Console<'_>, service: &mut Service, number: usize) -> 
         changed.name,
         alike.names(false)
     )?;
+    // A node may be to run another version than most.
+    let newest = service.repository().version();
+    let (target, active) = service
+        .active_pool_at(node, newest)
+        .map_err(|refused| stop(console, refused))?;
     let explained = [
-        ("before", service.active().explain(node, &changed.name)),
-        ("after", service.head().explain(node, &changed.name)),
+        ("before", Some(target), &active),
+        ("after", None, service.head()),
     ];
-    let archive = Archive::new(service);
     let mut keys: Vec<Key> = Vec::new();
-    for (word, explanation) in &explained {
+    for (word, version, pool) in explained {
+        let archive = Archive::at(service, version);
+        let explanation = pool.explain(node, &changed.name);
         writeln!(console.data(), "\n{word}:")?;
-        match explanation {
+        match &explanation {
             None => writeln!(
                 console.data(),
                 "# {} is not in the configuration of {node}",

@@ -209,8 +209,7 @@ impl Talk<'_, '_> {
 
     fn explain(&mut self, service: &mut Service) -> Step {
         let node = self.choose_thing(service, Kind::Node)?.name;
-        let head = service.head();
-        explain::node(self.console, service, head, Format::Text, &node, &[])?;
+        explain::node(self.console, service, &None, Format::Text, &node, &[])?;
         Ok(())
     }
 
@@ -428,10 +427,10 @@ impl Talk<'_, '_> {
         let mut sources = Sources::default();
         let text = repair.commands.join("\n");
         let file = sources.add("repair", &text).expect("a repair is short");
-        let commands = parser::parse(&sources, file, owner, &hence_fleet::Words);
-        let commands = commands.expect("repairs are written in the ledger's language");
+        let script = parser::parse(&sources, file, owner, &hence_fleet::Words);
+        let script = script.expect("repairs are written in the ledger's language");
         let mut done: Vec<Command> = Vec::new();
-        for (mut command, _) in commands {
+        for mut command in script.commands {
             if let Command::Assert { key, value, .. } = &mut command
                 && value.as_text() == Some("VALUE")
             {

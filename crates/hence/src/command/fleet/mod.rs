@@ -17,13 +17,16 @@ pub mod snapshot;
 pub mod state;
 pub mod validate;
 
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 
 use clap::{Args, ValueEnum};
+use hence_fleet::Pool;
 use hence_ledger::entry::Origin;
-use hence_ledger::{Change, Command, Fault, Key, Vocabulary, parser};
-use hence_model::diagnostic::{Code, Diagnostic};
-use hence_model::source::{FileId, ReadError, Sources};
+use hence_ledger::parser::{self, Script};
+use hence_ledger::{Change, Fault, Key, Vocabulary};
+use hence_model::diagnostic::{Code, Diagnostic, Label};
+use hence_model::source::{FileId, ReadError, Sources, Span};
 use hence_model::unit::Unit;
 use hence_service::seal::Seal;
 use hence_service::{Leave, Service};
@@ -230,6 +233,41 @@ impl Changing {
         let receipt = result.map_err(|refused| stop(console, refused))?;
         tell(console, self.format, &receipt)
     }
+
+    /// Says what came of it; what is wrong, where it is written.
+    pub fn tell_at(
+        &self,
+        console: &mut Console<'_>,
+        result: Result<Receipt, Refused>,
+        sources: &Sources,
+        places: &BTreeMap<Key, Span>,
+    ) -> Result<Exit, Stop> {
+        let Err(Refused::Because(mut troubles)) = result else {
+            return self.tell(console, result);
+        };
+        for trouble in &mut troubles {
+            let path = trouble.path.as_deref();
+            let span = path.and_then(|path| place(places, path));
+            trouble.labels.extend(span.map(|span| Label {
+                span,
+                text: String::new(),
+            }));
+        }
+        console.show(sources, &troubles);
+        Ok(Exit::Input)
+    }
+}
+
+/// Where a key is written, or else the first key below it, or the nearest above it.
+fn place(places: &BTreeMap<Key, Span>, key: &str) -> Option<Span> {
+    let wanted = Key::from_text(key);
+    if let Some((found, &span)) = places.range(&wanted..).next()
+        && found.is_under(&wanted)
+    {
+        return Some(span);
+    }
+    let mut keys = std::iter::successors(Some(key), |key| Some(key.rsplit_once('/')?.0));
+    keys.find_map(|key| places.get(&Key::from_text(key)).copied())
 }
 
 /// The key that is written so.
@@ -442,10 +480,14 @@ pub fn read(console: &mut Console<'_>, name: &str) -> Result<(Sources, FileId), 
 }
 
 /// The commands in a file, or in standard input; what is asserted there outside of any `apply` is the owner's.
-pub fn commands(console: &mut Console<'_>, name: &str, owner: &str) -> Result<Vec<Command>, Exit> {
+pub fn commands(
+    console: &mut Console<'_>,
+    name: &str,
+    owner: &str,
+) -> Result<(Sources, Script), Exit> {
     let (sources, file) = read(console, name)?;
     match parser::parse(&sources, file, owner, &hence_fleet::Words) {
-        Ok(commands) => Ok(commands.into_iter().map(|(command, _)| command).collect()),
+        Ok(script) => Ok((sources, script)),
         Err(troubles) => {
             console.show(&sources, &troubles);
             Err(Exit::Input)
@@ -484,6 +526,30 @@ impl At {
         version(service, at)
             .map(Some)
             .map_err(|refused| stop(console, refused))
+    }
+
+    /// The fleet at that version, if one is given.
+    pub fn past(&self, console: &mut Console<'_>, service: &Service) -> Result<Option<Past>, Stop> {
+        let Some(version) = self.version(console, service)? else {
+            return Ok(None);
+        };
+        let pool = service.pool_at(version);
+        let pool = pool.map_err(|refused| stop(console, refused))?;
+        Ok(Some(Past { version, pool }))
+    }
+}
+
+/// The fleet as it was.
+pub struct Past {
+    version: u64,
+    pool: Pool,
+}
+
+/// Which version is looked at, if not the newest, and what the fleet is there.
+pub fn looked_at<'a>(service: &'a Service, past: &'a Option<Past>) -> (Option<u64>, &'a Pool) {
+    match past {
+        Some(past) => (Some(past.version), &past.pool),
+        None => (None, service.head()),
     }
 }
 

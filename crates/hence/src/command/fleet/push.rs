@@ -3,7 +3,7 @@
 //! What a file compiles to is applied as all that one owner asserts: removing a line retracts. With it are kept the sources,
 //! and how they led to each assertion, so that questions are answered on any machine.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use clap::{Args, ValueEnum};
 use hence_fleet::plan::{self, Nodes, Plan};
@@ -12,20 +12,21 @@ use hence_ledger::admission::WALK_IN;
 use hence_ledger::entry::Origin;
 use hence_ledger::{Change, Command, Hash, Key, State, Value};
 use hence_model::diagnostic::{Code, Diagnostic};
-use hence_model::explanation::Shown;
+use hence_model::explanation::{Explanation, Shown, StepKind};
 use hence_model::path::Path;
-use hence_model::source::Span;
+use hence_model::source::{Location, Sources, Span};
 use serde::Serialize;
 
 use super::difference::line;
 use super::{Changing, Format, ToldChange, counted, many, print_json, shown};
 use crate::command::blame::origin;
 use crate::command::source::SourceOptions;
+use crate::command::why;
 use crate::configuration::Configuration;
 use crate::console::Console;
 use crate::difference::leaves;
 use crate::git::Lines;
-use crate::pushed::{Pushed, Source};
+use crate::pushed::{Pushed, Source, Step, Way};
 use crate::{Exit, Stop};
 
 /// What is described is no fleet.
@@ -62,6 +63,8 @@ struct Compiled {
     assertions: Vec<tree::Described>,
     /// Those that a secret flows into.
     secrets: BTreeSet<Key>,
+    /// Where each of them is written.
+    places: BTreeMap<Key, Span>,
     pushed: Pushed,
     /// The texts of the sources, by their hashes.
     texts: Vec<(Hash, Vec<u8>)>,
@@ -77,29 +80,31 @@ impl Push {
                 "`--owner NAME` says it: all that NAME asserts is replaced by what is in the file";
             return Err(Stop::Refused(Box::new(trouble.help(help))));
         }
-        let leave = self.changing.leave()?;
-        let mut compiled = None;
         let outside = self.source.outside(console);
-        let exit =
-            self.source
-                .compile(console, &outside, &self.file, |console, configuration| {
-                    if !configuration.is_good() {
-                        return Ok(outside.blame());
+        self.source
+            .compile(console, &outside, &self.file, |console, configuration| {
+                if !configuration.is_good() {
+                    return Ok(outside.blame());
+                }
+                let compiled = self.compile(console, configuration);
+                let sources = &configuration.unit().sources;
+                match compiled {
+                    Ok(compiled) => self.commit(console, sources, compiled),
+                    Err(troubles) => {
+                        console.show(sources, &troubles);
+                        Ok(Exit::Input)
                     }
-                    match self.compile(console, configuration) {
-                        Ok(described) => {
-                            compiled = Some(described);
-                            Ok(Exit::Done)
-                        }
-                        Err(troubles) => {
-                            console.show(&configuration.unit().sources, &troubles);
-                            Ok(Exit::Input)
-                        }
-                    }
-                })?;
-        let Some(compiled) = compiled else {
-            return Ok(exit);
-        };
+                }
+            })
+    }
+
+    fn commit(
+        &self,
+        console: &mut Console<'_>,
+        sources: &Sources,
+        compiled: Compiled,
+    ) -> Result<Exit, Stop> {
+        let leave = self.changing.leave()?;
         let mut service = self.changing.ledger.make(console)?;
         let mut assertions = compiled.assertions;
         if !compiled.secrets.is_empty() {
@@ -142,7 +147,8 @@ impl Push {
         request.objects.push((hash, bytes));
         let result = service.commit(&request, &[apply], &leave);
         self.tell_left(console, &left);
-        self.changing.tell(console, result)
+        let changing = &self.changing;
+        changing.tell_at(console, result, sources, &compiled.places)
     }
 
     /// What the file describes, and where each of it is written.
@@ -165,7 +171,8 @@ impl Push {
             ..Pushed::default()
         };
         let mut lines = Lines::new(console.path(""), None);
-        let mut used: BTreeSet<String> = BTreeSet::new();
+        let mut ways = Ways::default();
+        let mut places = BTreeMap::new();
         let mut secrets = BTreeSet::new();
         let count = assertions.len();
         for (number, described) in assertions.iter().enumerate() {
@@ -181,23 +188,27 @@ impl Push {
             let Some(span) = origin(&explained) else {
                 continue;
             };
+            places.insert(
+                described.key.clone(),
+                asserted_at(&explained).unwrap_or(span),
+            );
             let location = configuration.unit().sources.location(span.start);
-            if let Some(commit) = lines.commit(&location.file, location.line) {
-                pushed
-                    .commits
-                    .insert(described.key.to_string(), commit.line());
-            }
-            used.insert(location.file.clone());
-            pushed
-                .places
-                .insert(described.key.to_string(), location.to_string());
+            let commit = lines.commit(&location.file, location.line);
+            let way = Way {
+                place: ways.place(&location),
+                computed: why::computed(configuration, &explained),
+                steps: ways.steps(configuration, &explained, span),
+                commit: commit.map(|commit| commit.line()),
+            };
+            pushed.ways.insert(described.key.to_string(), way);
         }
         console.end_progress();
+        pushed.steps = ways.steps;
         let sources = &configuration.unit().sources;
         let mut texts = Vec::new();
         for file in sources.files() {
             let name = sources.name(file).to_owned();
-            if used.contains(&name) {
+            if ways.files.contains(&name) {
                 let text = sources.slice(sources.span(file)).as_bytes().to_vec();
                 let hash = Hash::of(&text);
                 pushed.sources.push(Source { name, hash });
@@ -207,6 +218,7 @@ impl Push {
         Ok(Compiled {
             assertions,
             secrets,
+            places,
             pushed,
             texts,
         })
@@ -265,6 +277,52 @@ impl Push {
             true => Exit::Done,
             false => Exit::Input,
         })
+    }
+}
+
+/// How assertions came to be, each step kept once: most of them share most of their way.
+#[derive(Default)]
+struct Ways {
+    steps: Vec<Step>,
+    numbers: HashMap<Step, usize>,
+    /// The files that are named.
+    files: BTreeSet<String>,
+}
+
+impl Ways {
+    fn place(&mut self, location: &Location) -> String {
+        if !self.files.contains(&location.file) {
+            self.files.insert(location.file.clone());
+        }
+        location.to_string()
+    }
+
+    /// The steps from where a value is written to where it is asserted. Blocks around it are not among them: its key
+    /// says where it is.
+    fn steps(
+        &mut self,
+        configuration: &Configuration<'_>,
+        explained: &Explanation,
+        origin: Span,
+    ) -> Vec<usize> {
+        let mut way = Vec::new();
+        for step in &explained.steps {
+            if step.control || step.span == origin || step.kind == StepKind::Block {
+                continue;
+            }
+            let location = configuration.unit().sources.location(step.span.start);
+            let step = Step {
+                words: why::step_words(configuration, explained, step),
+                place: self.place(&location),
+            };
+            let next = self.steps.len();
+            let number = *self.numbers.entry(step).or_insert_with_key(|step| {
+                self.steps.push(step.clone());
+                next
+            });
+            way.push(number);
+        }
+        way
     }
 }
 
@@ -328,6 +386,14 @@ fn markdown(file: &str, changes: &[Change], plan: &Plan, left: &[(Key, String)])
 /// Where a value is written.
 fn place(configuration: &mut Configuration<'_>, path: &Path) -> Option<Span> {
     origin(&configuration.explain(path).ok()?)
+}
+
+/// Where a value that was only handed on is put in its place.
+fn asserted_at(explained: &Explanation) -> Option<Span> {
+    explained.place?;
+    let steps = explained.steps.iter().rev();
+    let mut steps = steps.filter(|step| !step.control && step.kind != StepKind::Block);
+    steps.next().map(|step| step.span)
 }
 
 /// What is wrong, and where; of a block, where the first value in it is written.

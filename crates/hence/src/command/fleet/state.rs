@@ -115,8 +115,8 @@ impl Load {
     /// Loads it.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let mut leave = self.changing.leave()?;
-        let commands = match commands(console, &self.file, self.changing.owner()) {
-            Ok(commands) => commands,
+        let (sources, script) = match commands(console, &self.file, self.changing.owner()) {
+            Ok(read) => read,
             Err(exit) => return Ok(exit),
         };
         let mut service = self.changing.ledger.make(console)?;
@@ -126,13 +126,14 @@ impl Load {
         let tops: Vec<Key> = tops.map(|word| Key::new([word])).collect();
         let retract = |top: &Key| Command::Retract(Keys::Under(top.clone()));
         let mut all: Vec<Command> = tops.iter().map(retract).collect();
-        all.extend(commands);
+        all.extend(script.commands);
         leave.take.extend(tops);
         let request = self
             .changing
             .request(console, format!("load {}", self.file));
         let result = service.commit(&request, &all, &leave);
-        self.changing.tell(console, result)
+        let changing = &self.changing;
+        changing.tell_at(console, result, &sources, &script.places)
     }
 }
 

@@ -6,7 +6,7 @@ use clap::Args;
 use hence_fleet::{Failure, Pool};
 use serde::Serialize;
 
-use super::{At, Format, Ledger, many, print_json, stop};
+use super::{At, Format, Ledger, looked_at, many, print_json, stop};
 use crate::console::Console;
 use crate::pushed::Archive;
 use crate::{Exit, Stop};
@@ -74,6 +74,7 @@ impl<'a> ToldFailure<'a> {
     pub fn new(archive: &Archive<'_>, pool: &Pool, failure: &'a Failure) -> Self {
         let because = pool.blame(failure).into_iter().map(|key| {
             let assertion = archive.assertion(&key);
+            let assertion = assertion.as_ref();
             let made = assertion.and_then(|assertion| archive.made(assertion));
             let written = assertion.and_then(|assertion| archive.written(&key, assertion));
             Because {
@@ -104,14 +105,8 @@ impl Validate {
     /// Says it.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let service = self.ledger.open(console)?;
-        let past = match self.at.version(console, &service)? {
-            Some(version) => {
-                let pool = service.pool_at(version);
-                Some(pool.map_err(|refused| stop(console, refused))?)
-            }
-            None => None,
-        };
-        let pool = past.as_ref().unwrap_or(service.head());
+        let past = self.at.past(console, &service)?;
+        let (version, pool) = looked_at(&service, &past);
         let mut failures = match self.nodes.is_empty() {
             true => pool.validate(),
             false => {
@@ -144,7 +139,7 @@ impl Validate {
         let failures = &failures[..kept];
         match self.format {
             Format::Json => {
-                let archive = Archive::new(&service);
+                let archive = Archive::at(&service, version);
                 let mut nodes: BTreeMap<&str, Vec<ToldFailure<'_>>> = BTreeMap::new();
                 for failure in failures {
                     let told = ToldFailure::new(&archive, pool, failure);

@@ -161,14 +161,7 @@ impl Why {
             return fleet::explain::line(console, &mut service, line);
         }
         let parameters: Vec<String> = self.path.iter().cloned().collect();
-        fleet::explain::node(
-            console,
-            &service,
-            service.head(),
-            format,
-            &self.file,
-            &parameters,
-        )
+        fleet::explain::node(console, &service, &None, format, &self.file, &parameters)
     }
 }
 
@@ -287,6 +280,14 @@ pub fn step_words(compiled: &Configuration<'_>, explanation: &Explanation, step:
         sources: Cow::Borrowed(&compiled.unit().sources),
     };
     answer.words(step)
+}
+
+/// The operations over the literals, if there are any.
+pub fn computed(compiled: &Configuration<'_>, explanation: &Explanation) -> Option<String> {
+    explanation.expression.operator.as_ref()?;
+    let answer = Answer::new(compiled, explanation, Vec::new());
+    let expression = answer.expression(&explanation.expression);
+    Some(shortened(&expression, 3 * WIDTH))
 }
 
 /// An explanation, with what is needed to word it.
