@@ -35,6 +35,7 @@ pub mod relations;
 pub mod resolve;
 pub mod stress;
 mod table;
+pub mod token;
 pub mod tree;
 pub mod validate;
 pub mod wallaby;

@@ -7,6 +7,7 @@
 //! param/P = spelling      kind  default  description  annotation  must-change  restart  level    depend/P  conflict/P
 //! subsystem/S = spelling  annotation             param/P
 //! right/O/K               owner O may write K and all below it, and nothing else but what is so named
+//! token/T = sum           who may do what over a network: see `token`
 //! ```
 //!
 //! In keys all names are in one case; how a name is spelled is the value of its own key. What stands under a node besides
@@ -19,6 +20,8 @@ use hence_ledger::rights::Rights;
 use hence_ledger::vocabulary::Reach;
 use hence_ledger::{Fault, Key, Keys, State, Value, Vocabulary};
 use hence_model::diagnostic::similar;
+
+use crate::token::{self, TOKEN};
 
 /// The lowest membership of every node, in keys. It is always there.
 pub const DEFAULT: &str = "+++default";
@@ -170,6 +173,10 @@ impl<'k> Phrase<'k> {
 impl Vocabulary for Words {
     fn assertion(&self, names: &[String], value: Value) -> Result<(Key, Value), Fault> {
         let key = self.key(names)?;
+        if names[0] == TOKEN {
+            let value = token::value(names, &key, value)?;
+            return Ok((key, value));
+        }
         if names[0] == RIGHT {
             return match (names.len(), value) {
                 (..=2, _) => Err(unfinished(names)),
@@ -193,6 +200,9 @@ impl Vocabulary for Words {
         };
         if kind == RIGHT {
             return right(names);
+        }
+        if kind == TOKEN {
+            return token::key(names);
         }
         let kind = Kind::of(kind).ok_or_else(|| no_kind(kind))?;
         let mut folded = vec![kind.word().to_owned()];
@@ -230,6 +240,9 @@ impl Vocabulary for Words {
     }
 
     fn supports(&self, key: &Key) -> Vec<Key> {
+        if let Some(token) = token_of(key) {
+            return (token != *key).then_some(token).into_iter().collect();
+        }
         let Some(phrase) = Phrase::of(key) else {
             return Vec::new();
         };
@@ -248,6 +261,9 @@ impl Vocabulary for Words {
     }
 
     fn reach(&self, key: &Key) -> Reach {
+        if token_of(key).is_some_and(|token| token == *key) {
+            return Reach::Below;
+        }
         match Phrase::of(key) {
             Some(Phrase {
                 kind, clause: None, ..
@@ -258,10 +274,22 @@ impl Vocabulary for Words {
             _ => Reach::Nowhere,
         }
     }
+
+    fn endures(&self, key: &Key) -> bool {
+        token_of(key).is_some()
+    }
+}
+
+/// The key of the token that a key is about.
+fn token_of(key: &Key) -> Option<Key> {
+    let mut names = key.names();
+    let is_token = names.next().is_some_and(|word| word == TOKEN);
+    let name = names.next().filter(|_| is_token)?;
+    Some(Key::new([TOKEN, &name]))
 }
 
 /// Who may write where: keys that begin so have the owner next, and then another key.
-const RIGHT: &str = "right";
+pub(crate) const RIGHT: &str = "right";
 
 fn right(names: &[String]) -> Result<Key, Fault> {
     let mut all = vec![RIGHT.to_owned()];
@@ -363,14 +391,14 @@ fn no_clause(kind: Kind, word: &str) -> Fault {
     fault.help(advice(word, &words))
 }
 
-fn advice(word: &str, words: &[&str]) -> String {
+pub(crate) fn advice(word: &str, words: &[&str]) -> String {
     match similar(word, words.iter().copied()).first() {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("there are `{}`", words.join("`, `")),
     }
 }
 
-fn unfinished(names: &[String]) -> Fault {
+pub(crate) fn unfinished(names: &[String]) -> Fault {
     let fault = Fault::new(format!(
         "`{}` is only the beginning of a key",
         names.join("/")

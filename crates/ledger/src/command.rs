@@ -17,12 +17,14 @@
 use std::fmt;
 
 use ecow::EcoString;
+use serde::{Deserialize, Serialize};
 
 use crate::value::{Quoted, Value, is_word};
 use crate::{Key, Keys, Vocabulary};
 
 /// A write that does not read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Command {
     /// Somebody says something about a key.
     Assert {

@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 pub struct Key(EcoString);
 
 /// Some of all keys that there can be: what a command writes, and what a right allows.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Keys {
     /// This one.
     Only(Key),

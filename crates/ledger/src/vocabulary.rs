@@ -21,6 +21,11 @@ pub trait Vocabulary {
 
     /// Where the keys are that this one may support.
     fn reach(&self, key: &Key) -> Reach;
+
+    /// Whether what is said about it stays when an old version is restored.
+    fn endures(&self, _: &Key) -> bool {
+        false
+    }
 }
 
 /// Where the keys are that a key may support.

@@ -5,6 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use ecow::EcoString;
+use hence_api::words;
 use hence_fleet::edit::NO_SUCH;
 use hence_fleet::plan::{self, Plan};
 use hence_fleet::{Failure, Kind, Pool};
@@ -21,7 +22,7 @@ use crate::history::STRANGERS;
 pub const STALE: Code = Code::new("fleet.stale-plan");
 
 /// What a plan was made from: the newest commit, and the newest activation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pair {
     /// The version of the newest commit.
     pub head: u64,
@@ -61,6 +62,36 @@ pub enum Extent {
     },
     /// So many in a hundred, chosen by their names; more of them include those that fewer did.
     Percent(u8),
+}
+
+impl From<&Extent> for words::Extent {
+    fn from(extent: &Extent) -> Self {
+        match extent {
+            Extent::Everything => Self::default(),
+            Extent::Some { nodes, groups } => Self {
+                nodes: nodes.clone(),
+                groups: groups.clone(),
+                percent: None,
+            },
+            Extent::Percent(percent) => Self {
+                percent: Some(*percent),
+                ..Self::default()
+            },
+        }
+    }
+}
+
+impl From<words::Extent> for Extent {
+    fn from(extent: words::Extent) -> Self {
+        match extent.percent {
+            Some(percent) => Self::Percent(percent.min(100)),
+            None if extent.nodes.is_empty() && extent.groups.is_empty() => Self::Everything,
+            None => Self::Some {
+                nodes: extent.nodes,
+                groups: extent.groups,
+            },
+        }
+    }
 }
 
 /// What an activation would do.
@@ -212,6 +243,9 @@ impl Service {
         extent: &Extent,
         seen: Option<Pair>,
     ) -> Result<Activated, Refused> {
+        if let Some(done) = self.elsewhere(|remote| remote.activate(request, extent, seen)) {
+            return done;
+        }
         let survey = self.survey(extent)?;
         let pair = survey.pair;
         if let Some(seen) = seen.filter(|seen| *seen != pair) {

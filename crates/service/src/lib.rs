@@ -5,19 +5,24 @@
 
 pub mod activation;
 pub mod history;
+mod remote;
+pub mod report;
 pub mod seal;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use hence_fleet::edit::{self, Edit};
+use hence_fleet::token::{Role, Token};
 use hence_fleet::{Pool, Words, check, words};
-use hence_ledger::{Change, Command, Key, State};
+use hence_ledger::admission::FORBIDDEN;
+use hence_ledger::{Change, Command, Key, Keys, State};
 use hence_model::diagnostic::{Diagnostic, Severity};
 use hence_store::{Proposal, Receipt, Refused, Repository, Request, Rules, Store};
 
 pub use activation::{Activated, Extent, Pair, Planned};
 use history::Activations;
+use remote::Remote;
 
 /// A fleet on a store.
 pub struct Service {
@@ -32,6 +37,8 @@ pub struct Service {
     activations: Activations,
     /// The version of the newest commit; 0 if there is none.
     committed: u64,
+    /// Who makes changes, if not this process.
+    remote: Option<Remote>,
 }
 
 /// What a change may do that would otherwise be refused.
@@ -41,6 +48,8 @@ pub struct Leave {
     pub take: Vec<Key>,
     /// Assert what has no effect yet.
     pub dormant: bool,
+    /// The token that must allow every change.
+    pub bearer: Option<Token>,
 }
 
 impl Service {
@@ -55,6 +64,7 @@ impl Service {
             pending: BTreeMap::new(),
             activations: Activations::default(),
             committed: 0,
+            remote: None,
             head,
             repository,
         };
@@ -90,12 +100,17 @@ impl Service {
         commands: &[Command],
         leave: &Leave,
     ) -> Result<Receipt, Refused> {
+        if let Some(done) = self.elsewhere(|remote| remote.commit(request, commands, leave, false))
+        {
+            return done.map(|(receipt, _)| receipt);
+        }
         let proposal = Proposal {
             commands,
             take: &leave.take,
             dormant: leave.dormant,
         };
-        self.change(&mut Checks::Refuse, |repository, rules| {
+        let bearer = leave.bearer.as_ref();
+        self.change(bearer, &mut Checks::Refuse, |repository, rules| {
             repository.commit(request, &proposal, rules)
         })
     }
@@ -106,15 +121,19 @@ impl Service {
         &mut self,
         request: &Request,
         commands: &[Command],
-        take: &[Key],
+        leave: &Leave,
     ) -> Result<(Receipt, Vec<Diagnostic>), Refused> {
+        if let Some(done) = self.elsewhere(|remote| remote.commit(request, commands, leave, true)) {
+            return done;
+        }
         let proposal = Proposal {
             commands,
-            take,
+            take: &leave.take,
             dormant: true,
         };
         let mut checks = Checks::Tell(Vec::new());
-        let receipt = self.change(&mut checks, |repository, rules| {
+        let bearer = leave.bearer.as_ref();
+        let receipt = self.change(bearer, &mut checks, |repository, rules| {
             repository.commit(request, &proposal, rules)
         })?;
         let told = match checks {
@@ -160,15 +179,31 @@ impl Service {
     }
 
     /// Takes back a commit, or the newest one that stands.
-    pub fn undo(&mut self, request: &Request, version: Option<u64>) -> Result<Receipt, Refused> {
-        self.change(&mut Checks::Refuse, |repository, rules| {
+    pub fn undo(
+        &mut self,
+        request: &Request,
+        version: Option<u64>,
+        bearer: Option<&Token>,
+    ) -> Result<Receipt, Refused> {
+        if let Some(done) = self.elsewhere(|remote| remote.undo(request, version)) {
+            return done;
+        }
+        self.change(bearer, &mut Checks::Refuse, |repository, rules| {
             repository.undo(request, version, rules)
         })
     }
 
     /// Makes what is asserted what it was at a version.
-    pub fn restore(&mut self, request: &Request, version: u64) -> Result<Receipt, Refused> {
-        self.change(&mut Checks::Refuse, |repository, rules| {
+    pub fn restore(
+        &mut self,
+        request: &Request,
+        version: u64,
+        bearer: Option<&Token>,
+    ) -> Result<Receipt, Refused> {
+        if let Some(done) = self.elsewhere(|remote| remote.restore(request, version)) {
+            return done;
+        }
+        self.change(bearer, &mut Checks::Refuse, |repository, rules| {
             repository.restore(request, version, rules)
         })
     }
@@ -181,12 +216,14 @@ impl Service {
         version: u64,
         annotation: &str,
     ) -> Result<Receipt, Refused> {
-        self.repository.name(request, name, version, annotation)
+        let elsewhere = self.elsewhere(|remote| remote.name(request, name, version, annotation));
+        elsewhere.unwrap_or_else(|| self.repository.name(request, name, version, annotation))
     }
 
     /// Takes a name from its version.
     pub fn unname(&mut self, request: &Request, name: &str) -> Result<Receipt, Refused> {
-        self.repository.unname(request, name)
+        let elsewhere = self.elsewhere(|remote| remote.unname(name));
+        elsewhere.unwrap_or_else(|| self.repository.unname(request, name))
     }
 
     fn add_pending(&mut self, changes: &[Change]) {
@@ -207,6 +244,7 @@ impl Service {
     /// nothing comes of it.
     fn change(
         &mut self,
+        bearer: Option<&Token>,
         checks: &mut Checks,
         change: impl FnOnce(&mut Repository, &mut Rules<'_>) -> Result<Receipt, Refused>,
     ) -> Result<Receipt, Refused> {
@@ -214,6 +252,10 @@ impl Service {
         let head = &mut self.head;
         let mut step = Step::Before;
         let mut check = |state: &State, changes: &[Change]| {
+            let beyond = bearer.map_or_else(Vec::new, |bearer| beyond(bearer, changes));
+            if !beyond.is_empty() {
+                return beyond;
+            }
             match step {
                 Step::Before => head.apply(changes),
                 // Somebody else was first, and the state has their changes too.
@@ -249,6 +291,17 @@ impl Service {
         }
         result
     }
+}
+
+/// What a token does not allow.
+fn beyond(bearer: &Token, changes: &[Change]) -> Vec<Diagnostic> {
+    let keys = changes.iter().map(|change| &change.key);
+    let keys = keys.filter(|key| !bearer.may(Role::Write, &Keys::Only((*key).clone())));
+    keys.map(|key| {
+        let message = format!("the token `{}` may not write `{key}`", bearer.name);
+        Diagnostic::error(FORBIDDEN, message).path(key.as_str())
+    })
+    .collect()
 }
 
 /// How far the pool is with a change.

@@ -143,7 +143,7 @@ fn the_past_stays_what_it_was() {
     let first = activated(&mut service);
     tell(&mut service, "assert node/n/param/P 2");
     let second = activated(&mut service);
-    service.restore(&request(), first).unwrap();
+    service.restore(&request(), first, None).unwrap();
     let at = |service: &Service, version| {
         let config = service.config_at("n", version).unwrap();
         text(&config.unwrap())
@@ -156,8 +156,8 @@ fn the_past_stays_what_it_was() {
         // To restore is to change what is asserted, and not what runs.
         assert_eq!(config(&service, "n"), "P=2");
         assert_eq!(service.version_of("n").unwrap(), second);
-        service.restore(&request(), second).unwrap();
-        service.restore(&request(), first).unwrap();
+        service.restore(&request(), second, None).unwrap();
+        service.restore(&request(), first, None).unwrap();
     }
     let third = activated(&mut service);
     assert_eq!(config(&service, "n"), "P=1");
@@ -310,9 +310,15 @@ impl Story {
         let service = &mut self.service;
         let version = service.repository().version();
         match random.below(10) {
-            0 => drop(service.undo(&request(), None)),
-            1 => drop(service.undo(&request(), Some(1 + random.below(version as usize) as u64))),
-            2 => drop(service.restore(&request(), random.below(version as usize + 1) as u64)),
+            0 => drop(service.undo(&request(), None, None)),
+            1 => {
+                let version = Some(1 + random.below(version as usize) as u64);
+                drop(service.undo(&request(), version, None));
+            }
+            2 => {
+                let version = random.below(version as usize + 1) as u64;
+                drop(service.restore(&request(), version, None));
+            }
             3 | 4 => drop(activate(service)),
             5 => {
                 let percent = Extent::Percent(random.below(101) as u8);

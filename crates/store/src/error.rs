@@ -58,6 +58,16 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+impl From<Diagnostic> for Error {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self {
+            code: diagnostic.code,
+            message: diagnostic.message,
+            help: diagnostic.help.join("; "),
+        }
+    }
+}
+
 impl From<Error> for Diagnostic {
     fn from(error: Error) -> Self {
         let diagnostic = Diagnostic::error(error.code, error.message);

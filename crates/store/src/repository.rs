@@ -305,7 +305,8 @@ impl Repository {
         let target = self.state_at(version)?;
         loop {
             self.expect(request)?;
-            let changes = State::difference(&self.state, &target);
+            let mut changes = State::difference(&self.state, &target);
+            changes.retain(|change| !rules.vocabulary.endures(&change.key));
             if changes.is_empty() {
                 return Ok(Receipt::Nothing);
             }

@@ -321,7 +321,7 @@ impl Session {
     pub fn undo(&mut self) -> Result<(), Trouble> {
         self.committed("undo")?;
         let request = self.request(None);
-        let receipt = self.service.undo(&request, None)?;
+        let receipt = self.service.undo(&request, None, None)?;
         self.said.push(Said::Changed(receipt));
         Ok(())
     }

@@ -135,7 +135,7 @@ impl Undo {
         };
         let request = self.changing.request(console, words);
         let mut service = self.changing.ledger.open(console)?;
-        let result = service.undo(&request, self.version);
+        let result = service.undo(&request, self.version, None);
         self.changing.tell(console, result)
     }
 }

@@ -323,7 +323,7 @@ impl Talk<'_, '_> {
 
     fn undo(&mut self, service: &mut Service) -> Step {
         let request = self.changing.request(self.console, "undo");
-        let result = service.undo(&request, None);
+        let result = service.undo(&request, None, None);
         match self.told(result)? {
             Tried::Done => self.after_change(service),
             Tried::Refused(_) => Ok(()),

@@ -73,7 +73,7 @@ impl Import {
         let apply = Command::apply(owner, imported.assertions, &hence_fleet::Words);
         let request = changing.request(console, format!("import wallaby {name}"));
         let mut service = changing.ledger.make(console)?;
-        let result = service.import(&request, &[apply], &leave.take);
+        let result = service.import(&request, &[apply], &leave);
         if let Ok((_, told)) = &result {
             for trouble in told {
                 console.refuse(trouble);

@@ -1,17 +1,13 @@
 //! `hence inventory`, `check-in`: which nodes there are, and when they were last heard of.
 
-use std::collections::BTreeMap;
-
 use clap::{Args, ValueEnum};
+use hence_api::words::Report;
 use hence_fleet::Kind;
-use hence_fleet::edit::Edit;
 use hence_fleet::query::{Query, Subject};
-use hence_ledger::admission::WALK_IN;
 use hence_ledger::key::fold;
-use hence_ledger::{Command, Value};
 use hence_model::source::Sources;
-use hence_service::{Leave, Service};
-use serde::{Deserialize, Serialize};
+use hence_service::Service;
+use serde::Serialize;
 
 use super::{Changing, Format, Ledger, many, moment, print_json, stop};
 use crate::console::Console;
@@ -39,14 +35,6 @@ enum Sort {
     Name,
     /// Those first that were heard of last
     Checkin,
-}
-
-/// What a node says of itself, as far as it is of interest here.
-#[derive(Default, Deserialize, Serialize)]
-#[serde(default)]
-struct Report {
-    /// When, in milliseconds since 1970.
-    time: u64,
 }
 
 #[derive(Serialize)]
@@ -98,14 +86,7 @@ impl Inventory {
 /// All nodes, as conditions see them.
 pub fn subjects(service: &mut Service) -> Result<Vec<Subject>, Stop> {
     let failed = |error: hence_store::Error| Stop::Failed(Box::new(error.into()));
-    let reports = service.repository().store().reports().map_err(failed)?;
-    let times: BTreeMap<String, u64> = reports
-        .into_iter()
-        .map(|(node, bytes)| {
-            let report: Report = serde_json::from_slice(&bytes).unwrap_or_default();
-            (node, report.time)
-        })
-        .collect();
+    let reports = service.reports().map_err(failed)?;
     let mut subjects = Vec::new();
     for name in service.head().nodes() {
         let annotation = Kind::Node.key(&name).child("annotation");
@@ -114,7 +95,7 @@ pub fn subjects(service: &mut Service) -> Result<Vec<Subject>, Stop> {
         let memberships = service.head().memberships(&name).unwrap_or_default();
         subjects.push(Subject {
             provisioned: service.head().is_walk_in(&name) == Some(false),
-            last_checkin: times.get(&fold(&name)).copied().unwrap_or_default(),
+            last_checkin: reports.get(&fold(&name)).map_or(0, |report| report.time),
             memberships: memberships.iter().map(ToString::to_string).collect(),
             annotation: annotation.unwrap_or_default().to_owned(),
             last_updated_version: service.version_of(&name).map_err(failed)?,
@@ -172,34 +153,20 @@ pub struct CheckIn {
 impl CheckIn {
     /// Notes it.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        let failed = |error: hence_store::Error| Stop::Failed(Box::new(error.into()));
         let mut service = self.changing.ledger.make(console)?;
-        if service.head().spelling(Kind::Node, &self.node).is_none() {
-            let thing = super::entity::thing(Kind::Node, &self.node);
-            let key = thing.key().child("walk-in");
-            let mut request = self
-                .changing
-                .request(console, format!("check-in {}", self.node));
-            request.owner = WALK_IN.to_owned();
-            let create = [Edit::Create(thing, Vec::new())];
-            let commands = service.translate(WALK_IN, &create);
-            let mut commands = commands.map_err(|refused| stop(console, refused))?;
-            commands.push(Command::Assert {
-                owner: WALK_IN.into(),
-                key,
-                value: Value::Nothing,
-            });
-            let result = service.commit(&request, &commands, &Leave::default());
-            result.map_err(|refused| stop(console, refused))?;
-            console.say(&format!("`{}` walked in", self.node));
-        }
+        let words = format!("check-in {}", self.node);
+        let request = self.changing.request(console, words);
         let report = Report {
             time: console.now(),
+            ..Report::default()
         };
-        let report = serde_json::to_vec(&report).expect("a report can be written");
-        let store = service.repository().store();
-        store.report(&fold(&self.node), &report).map_err(failed)?;
-        let version = service.version_of(&self.node).map_err(failed)?;
+        let is_new = service.head().spelling(Kind::Node, &self.node).is_none();
+        let checked_in = service.check_in(&request, &self.node, &report);
+        let checked_in = checked_in.map_err(|refused| stop(console, refused))?;
+        if is_new {
+            console.say(&format!("`{}` walked in", self.node));
+        }
+        let version = checked_in.version;
         console.say(&format!("its configuration is that of version {version}"));
         Ok(Exit::Done)
     }

@@ -221,6 +221,7 @@ impl Changing {
         Ok(Leave {
             take,
             dormant: self.dormant,
+            bearer: None,
         })
     }
 

@@ -101,7 +101,7 @@ impl Restore {
         let request = self
             .changing
             .request(console, format!("restore {}", self.version));
-        let result = service.restore(&request, version);
+        let result = service.restore(&request, version, None);
         self.changing.tell(console, result)
     }
 }

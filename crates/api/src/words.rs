@@ -1,0 +1,426 @@
+//! What is sent and answered.
+
+use std::collections::BTreeMap;
+
+use hence_ledger::entry::Origin;
+use hence_ledger::{Change, Command, Hash};
+use serde::{Deserialize, Serialize};
+
+use crate::Trouble;
+
+/// What a server says about itself and its ledger: `GET /api/v1`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    /// `hence`.
+    pub service: String,
+    /// The version of the program.
+    pub release: String,
+    /// The newest version of the ledger.
+    pub version: u64,
+    /// The name of the token that asked.
+    pub token: String,
+}
+
+/// Bytes that are kept by their hash.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Object {
+    /// The hash.
+    pub hash: Hash,
+    /// The bytes.
+    #[serde(with = "bytes")]
+    pub content: Vec<u8>,
+}
+
+/// What every change says about itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Doing {
+    /// On whose behalf; without it, `operator`.
+    #[serde(default = "operator")]
+    pub owner: String,
+    /// Why, for the log.
+    #[serde(default)]
+    pub message: String,
+    /// By what means; without it, the commands themselves.
+    #[serde(default)]
+    pub origin: Option<Origin>,
+    /// The newest version that the author knows; another one is a reason to refuse.
+    #[serde(default)]
+    pub if_version: Option<u64>,
+}
+
+fn operator() -> String {
+    "operator".to_owned()
+}
+
+impl Default for Doing {
+    fn default() -> Self {
+        Self {
+            owner: operator(),
+            message: String::new(),
+            origin: None,
+            if_version: None,
+        }
+    }
+}
+
+/// `POST /api/v1/commits`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Commit {
+    /// The commands.
+    pub commands: Commands,
+    #[serde(flatten)]
+    /// Who, why, and by what means.
+    pub doing: Doing,
+    /// What the origin speaks of.
+    #[serde(default)]
+    pub objects: Vec<Object>,
+    /// Keys that may be taken from their owners, with all below them.
+    #[serde(default)]
+    pub take: Vec<String>,
+    /// Whether something may be asserted that has no effect yet.
+    #[serde(default)]
+    pub dormant: bool,
+    /// Whether what is wrong is told, and does not stand in the way.
+    #[serde(default)]
+    pub import: bool,
+}
+
+/// Commands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Commands {
+    /// In their own language.
+    Text(String),
+    /// Taken apart.
+    List(Vec<Command>),
+}
+
+impl Default for Commands {
+    fn default() -> Self {
+        Self::List(Vec::new())
+    }
+}
+
+/// `POST /api/v1/undo`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Undo {
+    /// The version to take back; without it, the newest change that stands.
+    #[serde(default)]
+    pub version: Option<u64>,
+    /// Who, why, and by what means.
+    #[serde(flatten)]
+    pub doing: Doing,
+}
+
+/// `POST /api/v1/restore`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Restore {
+    /// The version that everything becomes as it was at.
+    pub version: u64,
+    /// Who, why, and by what means.
+    #[serde(flatten)]
+    pub doing: Doing,
+}
+
+/// `PUT /api/v1/snapshots/NAME`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Naming {
+    /// The version that gets the name.
+    pub version: u64,
+    /// What is said about it.
+    #[serde(default)]
+    pub annotation: String,
+    /// Who, why, and by what means.
+    #[serde(flatten)]
+    pub doing: Doing,
+}
+
+/// What became of a change.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Done {
+    /// The new version; none if nothing changed.
+    pub version: Option<u64>,
+    /// Each key that changed.
+    #[serde(default)]
+    pub changes: Vec<Change>,
+    /// Whom it cost something.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<Lost>,
+    /// What no longer has an effect.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dormant: Vec<Dormant>,
+    /// What was told, and did not stand in the way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub told: Vec<Trouble>,
+}
+
+/// A key that somebody lost.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lost {
+    /// Who.
+    pub owner: String,
+    /// Which.
+    pub key: String,
+}
+
+/// An assertion that has no effect.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dormant {
+    /// What it is about.
+    pub key: String,
+    /// Whose it is.
+    pub owner: String,
+    /// What it needs.
+    pub missing: Vec<String>,
+}
+
+/// Which nodes are meant; without any of these, all.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extent {
+    /// These nodes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<String>,
+    /// The members of these groups.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<String>,
+    /// So many in a hundred.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percent: Option<u8>,
+}
+
+/// `POST /api/v1/activations`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Activation {
+    /// Which nodes are meant.
+    #[serde(flatten)]
+    pub extent: Extent,
+    /// The plan that was seen; another one is a reason to refuse.
+    #[serde(default)]
+    pub plan: Option<String>,
+    /// Who, why, and by what means.
+    #[serde(flatten)]
+    pub doing: Doing,
+}
+
+/// What an activation did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Activated {
+    /// The new version; none if nothing changed.
+    pub version: Option<u64>,
+    /// What it was made from.
+    pub plan: String,
+    /// The nodes that got another configuration.
+    pub changed: Vec<String>,
+}
+
+/// What a node says about itself: `POST /api/v1/nodes/NODE/check-in`, and what is kept of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// When it was heard, in milliseconds since 1970; the server's clock counts.
+    #[serde(default)]
+    pub time: u64,
+    /// The version of the configuration that it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub applied: Option<u64>,
+    /// What came of the last one that it was to run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// What went wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Whether what it runs is no longer what it was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drift: Option<String>,
+    /// What it is like: its system, memory and load.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub facts: BTreeMap<String, String>,
+}
+
+/// What came of a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It runs.
+    Applied,
+    /// It does not, and the one before it does.
+    RolledBack,
+    /// Neither runs as it should.
+    Failed,
+}
+
+/// What a node is told when it checks in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckedIn {
+    /// Its name, as it is spelled.
+    pub node: String,
+    /// The version of the configuration that it is to run; 0 if there is none yet.
+    pub version: u64,
+}
+
+/// A node's configuration: `GET /api/v1/nodes/NODE/config`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Configuration {
+    /// Its name, as it is spelled.
+    pub node: String,
+    /// The version with which it last changed; 0 if nothing was activated.
+    pub version: u64,
+    /// Its values.
+    pub parameters: BTreeMap<String, String>,
+    /// The features that it has.
+    #[serde(default)]
+    pub features: Vec<String>,
+    /// The groups that it is in.
+    #[serde(default)]
+    pub groups: Vec<String>,
+}
+
+/// What changed for a node: `GET /api/v1/nodes/NODE/changes?since=VERSION`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changes {
+    /// From which version.
+    pub since: u64,
+    /// To which.
+    pub version: u64,
+    /// The values that differ.
+    pub parameters: BTreeMap<String, Difference>,
+    /// The subsystems that must restart.
+    pub restart: Vec<String>,
+    /// The subsystems that must read their configuration again.
+    pub reread: Vec<String>,
+}
+
+/// A value before and after.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// Before.
+    pub before: Option<String>,
+    /// After.
+    pub after: Option<String>,
+}
+
+/// `POST /api/v1/enrolments`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Enrolment {
+    /// The name of the node.
+    pub node: String,
+}
+
+/// What a newcomer gets for an enrolment token.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Enrolled {
+    /// Its name, as it is spelled.
+    pub node: String,
+    /// Its own token, told this once.
+    pub token: String,
+}
+
+/// `POST /api/v1/seal`: a secret, which comes back sealed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Secret {
+    /// The secret.
+    pub text: String,
+}
+
+/// A secret under the server's key.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sealed {
+    /// What is shown of it.
+    pub fingerprint: String,
+    /// What only the server can open.
+    pub content: String,
+}
+
+/// `POST /api/v1/objects`: the objects with these hashes, as frames.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wanted {
+    /// The hashes.
+    pub hashes: Vec<Hash>,
+}
+
+/// A node as the service sees it: `GET /api/v1/nodes`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Node {
+    /// Its name, as it is spelled.
+    pub name: String,
+    /// The version of the configuration that it is to run.
+    pub desired: u64,
+    /// The version that it says it runs.
+    pub applied: Option<u64>,
+    /// What it reported last.
+    pub report: Option<Report>,
+}
+
+/// A page of many.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Page<T> {
+    /// What is on it.
+    pub items: Vec<T>,
+    /// What `after` is for the next page; none on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// Bytes one behind the other, each with its length before it.
+pub mod frames {
+    /// Stands for something that is not there.
+    const MISSING: u32 = u32::MAX;
+
+    /// Adds a frame.
+    pub fn push(frames: &mut Vec<u8>, content: Option<&[u8]>) {
+        let length = content.map_or(MISSING, |content| content.len() as u32);
+        frames.extend(length.to_le_bytes());
+        frames.extend(content.unwrap_or_default());
+    }
+
+    /// The contents of all frames; nothing if they were cut.
+    pub fn read(mut bytes: &[u8]) -> Option<Vec<Option<Vec<u8>>>> {
+        let mut contents = Vec::new();
+        while !bytes.is_empty() {
+            let (length, rest) = bytes.split_first_chunk::<4>()?;
+            let length = u32::from_le_bytes(*length);
+            if length == MISSING {
+                contents.push(None);
+                bytes = rest;
+                continue;
+            }
+            let (content, rest) = rest.split_at_checked(length as usize)?;
+            contents.push(Some(content.to_vec()));
+            bytes = rest;
+        }
+        Some(contents)
+    }
+}
+
+/// Bytes in JSON.
+mod bytes {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&STANDARD.encode(bytes))
+    }
+
+    pub fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        STANDARD.decode(text).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::frames;
+
+    #[test]
+    fn frames_are_read_as_they_were_written_or_not_at_all() {
+        let mut bytes = Vec::new();
+        for content in [Some(&b"one"[..]), None, Some(&b""[..])] {
+            frames::push(&mut bytes, content);
+        }
+        let read = frames::read(&bytes).unwrap();
+        assert_eq!(read, [Some(b"one".to_vec()), None, Some(Vec::new())]);
+        for cut in [1, 5, 9] {
+            assert_eq!(frames::read(&bytes[..cut]), None, "{cut}");
+        }
+    }
+}

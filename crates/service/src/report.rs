@@ -1,0 +1,79 @@
+//! What nodes say about themselves: kept beside the ledger, the last word of each.
+
+use std::collections::BTreeMap;
+
+use hence_api::words::{CheckedIn, Report};
+use hence_fleet::Kind;
+use hence_fleet::edit::{Edit, Thing};
+use hence_ledger::admission::WALK_IN;
+use hence_ledger::key::fold;
+use hence_ledger::{Command, Value};
+use hence_store::{Error, Refused, Request};
+
+use crate::{Leave, Service};
+
+impl Service {
+    /// Notes what a node says. One that nobody knows walks in.
+    pub fn check_in(
+        &mut self,
+        request: &Request,
+        node: &str,
+        report: &Report,
+    ) -> Result<CheckedIn, Refused> {
+        if let Some(told) = self.elsewhere(|remote| remote.check_in(node, report)) {
+            return told;
+        }
+        self.walk_in(request, node, &[])?;
+        let bytes = serde_json::to_vec(report).expect("a report can be written");
+        let store = self.repository().store();
+        store.report(&fold(node), &bytes)?;
+        let spelling = self.head().spelling(Kind::Node, node);
+        Ok(CheckedIn {
+            node: spelling.map_or_else(|| node.to_owned(), |name| name.to_string()),
+            version: self.version_of(node)?,
+        })
+    }
+
+    /// Makes a node that nobody knows, and does what belongs to that in the same change.
+    pub fn walk_in(
+        &mut self,
+        request: &Request,
+        node: &str,
+        also: &[Command],
+    ) -> Result<(), Refused> {
+        let mut commands = Vec::new();
+        if self.head().spelling(Kind::Node, node).is_none() {
+            let thing = Thing {
+                kind: Kind::Node,
+                name: node.to_owned(),
+            };
+            let key = thing.key().child("walk-in");
+            commands = self.translate(WALK_IN, &[Edit::Create(thing, Vec::new())])?;
+            commands.push(Command::Assert {
+                owner: WALK_IN.into(),
+                key,
+                value: Value::Nothing,
+            });
+        }
+        commands.extend_from_slice(also);
+        if !commands.is_empty() {
+            let mut request = request.clone();
+            request.owner = WALK_IN.to_owned();
+            self.commit(&request, &commands, &Leave::default())?;
+        }
+        Ok(())
+    }
+
+    /// What a node said last.
+    pub fn report_of(&self, node: &str) -> Result<Option<Report>, Error> {
+        let bytes = self.repository().store().report_of(&fold(node))?;
+        Ok(bytes.map(|bytes| serde_json::from_slice(&bytes).unwrap_or_default()))
+    }
+
+    /// What each node said last, by their folded names.
+    pub fn reports(&self) -> Result<BTreeMap<String, Report>, Error> {
+        let reports = self.repository().store().reports()?.into_iter();
+        let read = |bytes: &[u8]| serde_json::from_slice(bytes).unwrap_or_default();
+        Ok(reports.map(|(node, bytes)| (node, read(&bytes))).collect())
+    }
+}
