@@ -16,7 +16,6 @@ pub mod outside;
 pub mod pages;
 pub mod places;
 pub mod policy;
-pub mod pushed;
 pub mod render;
 pub mod replacement;
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use ecow::EcoString;
 use hence_fleet::{Config, Kind, Pool};
 use hence_ledger::Act;
 use hence_ledger::entry::{Active, Nodes};
@@ -51,6 +52,21 @@ impl Service {
             (None, 0) => Config::new(),
             (None, _) => pool.stranger_config(),
         })
+    }
+
+    /// The features and the groups that a node is to have, as they are spelled.
+    pub fn memberships(&self, node: &str) -> Result<[Vec<EcoString>; 2], Refused> {
+        let target = self.repository().active().target(&fold(node));
+        let read;
+        let pool = match target == self.base {
+            true => &self.active,
+            false => {
+                read = self.pool_at(target)?;
+                &read
+            }
+        };
+        let names = [pool.features(node), pool.memberships(node)];
+        Ok(names.map(Option::unwrap_or_default))
     }
 
     /// What a node was to run at a version; nothing if there was no such node, nor is there one.

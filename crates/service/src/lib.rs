@@ -4,7 +4,10 @@
 //! (*active*). Whatever is asked about another version is read from the store.
 
 pub mod activation;
+pub mod explained;
 pub mod history;
+pub mod moment;
+pub mod pushed;
 mod remote;
 pub mod report;
 pub mod seal;

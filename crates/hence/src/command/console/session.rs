@@ -13,8 +13,8 @@ use hence_service::{Extent, Leave, Planned, Service, activation::no_such};
 use hence_store::{Error, Receipt, Refused, Request};
 
 use crate::command::fleet::{explain, inventory, key, many, names};
-use crate::pushed::Archive;
 use crate::{Exit, Stop};
+use hence_service::pushed::Archive;
 
 /// A script cannot be read, or not be run to its end.
 pub const SCRIPT: Code = Code::new("console.script");
@@ -159,7 +159,8 @@ impl Session {
         self.there(Kind::Node, node)?;
         match self.pool().explain(node, parameter) {
             Some(explanation) => {
-                let text = explain::text(&Archive::new(&self.service), &explanation);
+                let text =
+                    hence_service::explained::text(&Archive::new(&self.service), &explanation);
                 Ok(text.trim_end().to_owned())
             }
             None => Err(explain::no_parameter(self.pool(), node, parameter).into()),

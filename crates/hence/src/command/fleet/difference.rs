@@ -5,10 +5,10 @@ use hence_ledger::{Assertion, Change, State};
 use hence_service::Service;
 use serde::Serialize;
 
-use super::{Format, ToldChange, counted, explain, print_json, shown, stop, version};
+use super::{Format, ToldChange, counted, print_json, shown, stop, version};
 use crate::console::Console;
-use crate::pushed::Archive;
 use crate::{Exit, Stop};
+use hence_service::pushed::Archive;
 
 #[derive(Serialize)]
 struct Told<'a> {
@@ -89,7 +89,8 @@ pub fn node(
     let explained = |parameter: &str, side: usize| {
         let archive = Archive::at(service, Some(targets[side]));
         let explanation = pools[side].explain(node, parameter);
-        let text = explanation.map(|explanation| explain::text(&archive, &explanation));
+        let text =
+            explanation.map(|explanation| hence_service::explained::text(&archive, &explanation));
         let text = text.unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     };
@@ -168,7 +169,7 @@ pub fn versions(
     let changes = State::difference(&states[0], &states[1]);
     let stories = |change: &Change| {
         let story = |side: usize, assertion: &Option<Assertion>| match assertion {
-            Some(_) => explain::story(&archives[side], &change.key),
+            Some(_) => hence_service::explained::story(&archives[side], &change.key),
             None => Vec::new(),
         };
         why.then(|| Why {

@@ -12,8 +12,8 @@ use serde::Serialize;
 use super::validate::ToldFailure;
 use super::{Format, Ledger, many, print_json, stop};
 use crate::console::Console;
-use crate::pushed::Archive;
 use crate::{Exit, Stop};
+use hence_service::pushed::Archive;
 
 /// So many names are shown of nodes that change alike.
 const ENOUGH: usize = 5;

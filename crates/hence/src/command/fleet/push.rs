@@ -26,8 +26,8 @@ use crate::configuration::Configuration;
 use crate::console::Console;
 use crate::difference::leaves;
 use crate::git::Lines;
-use crate::pushed::{Pushed, Source, Step, Way};
 use crate::{Exit, Stop};
+use hence_service::pushed::{Pushed, Source, Step, Way};
 
 /// What is described is no fleet.
 pub const NOT_A_FLEET: Code = Code::new("fleet.schema");

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::{At, Format, Ledger, looked_at, many, print_json, stop};
 use crate::console::Console;
-use crate::pushed::Archive;
 use crate::{Exit, Stop};
+use hence_service::pushed::Archive;
 
 /// Say what stands in the way of an activation, on every node
 #[derive(Args)]

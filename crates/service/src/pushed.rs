@@ -6,8 +6,9 @@ use std::rc::Rc;
 
 use hence_ledger::entry::Origin;
 use hence_ledger::{Assertion, Hash, Key};
-use hence_service::Service;
 use serde::{Deserialize, Serialize};
+
+use crate::Service;
 
 /// How sources led to assertions.
 #[derive(Default, Deserialize, Serialize)]

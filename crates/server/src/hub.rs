@@ -1,0 +1,361 @@
+//! The one service behind all connections.
+//!
+//! Changes go through it one by one. What most requests want, tokens and configurations of nodes, is read from a view of the
+//! version that was published last, without waiting for anybody.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use axum::http::HeaderValue;
+use hence_api::words;
+use hence_fleet::explain::write_parameter;
+use hence_fleet::token::{self, Token};
+use hence_fleet::{Config, Kind};
+use hence_ledger::entry::Nodes;
+use hence_ledger::key::fold;
+use hence_ledger::value::Sealed;
+use hence_ledger::{Act, Entry};
+use hence_service::Service;
+use hence_service::history::STRANGERS;
+use hence_store::{Refused, Request};
+use tokio::sync::{Semaphore, broadcast};
+
+use crate::answer::No;
+use crate::limits::Counts;
+use crate::metrics::Metrics;
+use crate::{Limits, Parts};
+
+/// The one service behind all connections.
+pub struct Hub {
+    service: Mutex<Service>,
+    view: RwLock<Arc<View>>,
+    pub(crate) happened: broadcast::Sender<Arc<Happened>>,
+    pub(crate) parts: Rest,
+    pub(crate) counts: Counts,
+    pub(crate) metrics: Metrics,
+    pub(crate) connections: Arc<Semaphore>,
+}
+
+/// What else a server is made of.
+pub(crate) struct Rest {
+    pub seal: Option<hence_service::seal::Seal>,
+    pub clock: Arc<dyn Fn() -> u64 + Send + Sync>,
+    pub random: Arc<dyn Fn(&mut [u8]) + Send + Sync>,
+    pub log: Arc<dyn Fn(&crate::Record<'_>) + Send + Sync>,
+    pub limits: Limits,
+    pub release: &'static str,
+}
+
+/// A version as most requests want it.
+pub(crate) struct View {
+    pub version: u64,
+    pub nodes: usize,
+    /// By their sums.
+    pub tokens: HashMap<String, Arc<Token>>,
+    served: Mutex<HashMap<(String, Reader), Arc<Served>>>,
+}
+
+/// Who reads a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Reader {
+    /// The node itself, which sees secrets.
+    Itself,
+    /// Anybody else.
+    Other,
+}
+
+/// A configuration, as it is sent.
+pub(crate) struct Served {
+    pub text: axum::body::Bytes,
+    pub json: axum::body::Bytes,
+    pub tag: HeaderValue,
+}
+
+/// Something that happened, as watchers are told.
+pub(crate) struct Happened {
+    pub version: u64,
+    pub kind: &'static str,
+    pub data: String,
+    /// Whose configurations changed.
+    changed: Option<Nodes>,
+}
+
+impl Happened {
+    /// Whether it is of interest to a node.
+    pub fn concerns(&self, node: &str) -> bool {
+        let changed = self.changed.as_ref();
+        changed.is_some_and(|nodes| nodes.contains(node) || nodes.contains(STRANGERS))
+    }
+}
+
+/// So many events may be behind; whoever is further behind reads the history.
+const BACKLOG: usize = 1024;
+
+impl Hub {
+    /// The hub of a server.
+    pub fn new(parts: Parts) -> Arc<Self> {
+        let view = view(&parts.service);
+        Arc::new(Self {
+            view: RwLock::new(Arc::new(view)),
+            service: Mutex::new(parts.service),
+            happened: broadcast::channel(BACKLOG).0,
+            counts: Counts::default(),
+            metrics: Metrics::default(),
+            connections: Arc::new(Semaphore::new(parts.limits.connections)),
+            parts: Rest {
+                seal: parts.seal,
+                clock: parts.clock,
+                random: parts.random,
+                log: parts.log,
+                limits: parts.limits,
+                release: parts.release,
+            },
+        })
+    }
+
+    /// What was published last.
+    pub(crate) fn view(&self) -> Arc<View> {
+        self.view
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    pub(crate) fn now(&self) -> u64 {
+        (self.parts.clock)()
+    }
+
+    /// Does something with the service, apart from the threads that answer, and publishes what came of it.
+    pub(crate) async fn work<T: Send + 'static>(
+        self: &Arc<Self>,
+        task: impl FnOnce(&mut Service) -> Result<T, No> + Send + 'static,
+    ) -> Result<T, No> {
+        let hub = self.clone();
+        let done = tokio::task::spawn_blocking(move || {
+            let mut service = hub.service();
+            let result = task(&mut service);
+            hub.publish(&service);
+            result
+        });
+        match done.await {
+            Ok(result) => result,
+            Err(_) => {
+                Err(hence_store::Error::new(hence_store::FAILED, "the request was given up").into())
+            }
+        }
+    }
+
+    /// Takes in what others added to the store.
+    pub fn follow(&self) -> Result<(), Refused> {
+        let mut service = self.service();
+        if service.follow()? {
+            self.publish(&service);
+        }
+        Ok(())
+    }
+
+    fn service(&self) -> MutexGuard<'_, Service> {
+        self.service.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn publish(&self, service: &Service) {
+        let before = self.view().version;
+        let version = service.repository().version();
+        if version == before {
+            return;
+        }
+        let new = Arc::new(view(service));
+        *self.view.write().unwrap_or_else(PoisonError::into_inner) = new;
+        for version in before + 1..=version {
+            if let Ok(Some(entry)) = service.repository().entry(version) {
+                // Nobody may be watching.
+                let _ = self.happened.send(Arc::new(happened(&entry)));
+            }
+        }
+    }
+
+    /// The configuration of a node as it is sent; nothing if there is no such node.
+    pub(crate) async fn served(
+        self: &Arc<Self>,
+        node: &str,
+        reader: Reader,
+    ) -> Result<Option<Arc<Served>>, No> {
+        let view = self.view();
+        let key = (fold(node), reader);
+        if let Some(served) = view.served().get(&key) {
+            return Ok(Some(served.clone()));
+        }
+        let hub = self.clone();
+        let folded = key.0.clone();
+        let served = self
+            .work(move |service| {
+                let Some(configuration) = hub.configuration(service, &folded, None, reader)? else {
+                    return Ok(None);
+                };
+                Ok(Some(Arc::new(Served::new(&configuration))))
+            })
+            .await?;
+        if let Some(served) = &served {
+            view.served().insert(key, served.clone());
+        }
+        Ok(served)
+    }
+
+    /// What a node is to run, now or at a version.
+    pub(crate) fn configuration(
+        &self,
+        service: &mut Service,
+        node: &str,
+        at: Option<u64>,
+        reader: Reader,
+    ) -> Result<Option<words::Configuration>, No> {
+        let version = at.unwrap_or_else(|| service.repository().version());
+        let config = match at {
+            None => service.config(node)?,
+            Some(at) => service.config_at(node, at)?,
+        };
+        let Some(config) = config else {
+            return Ok(None);
+        };
+        let version = service.version_of_at(node, version)?;
+        Ok(Some(self.told(service, node, version, config, reader)?))
+    }
+
+    /// A configuration in words.
+    pub(crate) fn told(
+        &self,
+        service: &Service,
+        node: &str,
+        version: u64,
+        config: Config,
+        reader: Reader,
+    ) -> Result<words::Configuration, No> {
+        let open = |sealed: &Sealed| self.parts.seal.as_ref()?.open(sealed);
+        let mut parameters = std::collections::BTreeMap::new();
+        for (name, value) in config {
+            let opened = value.sealed.as_ref().filter(|_| reader == Reader::Itself);
+            let text = match opened.and_then(|sealed| open(sealed)) {
+                Some(opened) => format!("{opened}{}", value.text),
+                None => value.to_string(),
+            };
+            parameters.insert(name.to_string(), text);
+        }
+        let spelling = service.head().spelling(Kind::Node, node);
+        let [features, groups] = service.memberships(node)?.map(|names| {
+            let names = names.into_iter();
+            names.map(|name| name.to_string()).collect()
+        });
+        Ok(words::Configuration {
+            node: spelling.map_or_else(|| node.to_owned(), |name| name.to_string()),
+            version,
+            parameters,
+            features,
+            groups,
+        })
+    }
+
+    /// What a change says of itself when it came over the network.
+    pub(crate) fn request(&self, token: &Token, doing: words::Doing, command: &str) -> Request {
+        let command = || hence_ledger::entry::Origin::Command(command.to_owned());
+        Request {
+            author: token.name.clone(),
+            owner: doing.owner,
+            time: self.now(),
+            message: doing.message,
+            origin: doing.origin.unwrap_or_else(command),
+            objects: Vec::new(),
+            if_version: doing.if_version,
+        }
+    }
+}
+
+impl View {
+    fn served(&self) -> MutexGuard<'_, HashMap<(String, Reader), Arc<Served>>> {
+        self.served.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Served {
+    fn new(configuration: &words::Configuration) -> Self {
+        let json = serde_json::to_vec(configuration).expect("a configuration can be written");
+        let sum = blake3::hash(&json).to_hex();
+        let tag = format!("\"{}-{}\"", configuration.version, &sum[..16]);
+        Self {
+            text: text(configuration).into(),
+            json: json.into(),
+            tag: HeaderValue::from_str(&tag).expect("a tag is plain"),
+        }
+    }
+}
+
+/// A configuration file.
+pub(crate) fn text(configuration: &words::Configuration) -> String {
+    let mut text = format!(
+        "# {}, version {}\n",
+        configuration.node, configuration.version
+    );
+    for (name, value) in &configuration.parameters {
+        write_parameter(&mut text, name, value).expect("a string can be written to");
+    }
+    text
+}
+
+fn view(service: &Service) -> View {
+    let tokens = token::tokens(service.state()).into_iter();
+    View {
+        version: service.repository().version(),
+        nodes: service.head().node_count(),
+        tokens: tokens.map(|(sum, token)| (sum, Arc::new(token))).collect(),
+        served: Mutex::default(),
+    }
+}
+
+/// What watchers are told of an entry.
+pub(crate) fn happened(entry: &Entry) -> Happened {
+    let (kind, more, changed) = match &entry.act {
+        Act::Commit { changes, .. } => {
+            ("commit", serde_json::json!({ "keys": changes.len() }), None)
+        }
+        Act::Activation {
+            target, changed, ..
+        } => (
+            "activation",
+            serde_json::json!({ "target": target }),
+            Some(changed.clone()),
+        ),
+        Act::Naming { name } => ("naming", serde_json::json!({ "name": name }), None),
+    };
+    let mut data = more;
+    data["version"] = entry.version.into();
+    data["author"] = entry.author.as_str().into();
+    data["message"] = entry.message.as_str().into();
+    Happened {
+        version: entry.version,
+        kind,
+        data: data.to_string(),
+        changed,
+    }
+}
+
+/// Counts while it lives.
+pub(crate) struct Counted {
+    hub: Arc<Hub>,
+    which: fn(&Metrics) -> &AtomicU64,
+}
+
+impl Counted {
+    pub fn new(hub: &Arc<Hub>, which: fn(&Metrics) -> &AtomicU64) -> Self {
+        which(&hub.metrics).fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Self {
+            hub: hub.clone(),
+            which,
+        }
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        (self.which)(&self.hub.metrics).fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,145 @@
+//! What happens, as it happens: server-sent events. Whoever was away says which version they heard of last, and hears the
+//! rest first.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Extension;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, header};
+use hence_fleet::token::Role;
+use hence_ledger::key::fold;
+use serde::Deserialize;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{broadcast, watch};
+
+use super::Asked;
+use crate::access::Access;
+use crate::answer::{Answer, No, typed};
+use crate::hub::{Counted, Happened, Hub, happened};
+
+#[derive(Deserialize)]
+pub struct Whom {
+    node: Option<String>,
+}
+
+/// After so long without news, a word that there are none.
+const SILENCE: Duration = Duration::from_secs(15);
+
+pub async fn events(
+    State(hub): State<Arc<Hub>>,
+    access: Access,
+    Asked(whom): Asked<Whom>,
+    Extension(stopped): Extension<watch::Receiver<bool>>,
+    headers: HeaderMap,
+) -> Answer {
+    match &whom.node {
+        Some(node) => drop(access.must_see(node)?),
+        None => access.must(Role::Read)?,
+    }
+    let last = headers
+        .get("last-event-id")
+        .and_then(|id| id.to_str().ok()?.parse().ok());
+    // First listen, then look back: nothing falls between.
+    let news = hub.happened.subscribe();
+    let heard = last.unwrap_or_else(|| hub.view().version);
+    let missed = missed(&hub, heard).await?;
+    let watcher = Watcher {
+        node: whom.node.as_deref().map(fold),
+        heard,
+        missed,
+        news,
+        stopped,
+        hub: hub.clone(),
+        greeted: false,
+        _counted: Counted::new(&hub, |metrics| &metrics.watchers),
+    };
+    let mut response = typed("text/event-stream", Body::from_stream(stream(watcher)));
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
+}
+
+/// What happened behind a version, the oldest last.
+async fn missed(hub: &Arc<Hub>, heard: u64) -> Result<Vec<Arc<Happened>>, No> {
+    if heard >= hub.view().version {
+        return Ok(Vec::new());
+    }
+    hub.work(move |service| {
+        let newest = service.repository().version();
+        let mut missed = Vec::new();
+        for version in (heard + 1..=newest).rev() {
+            let entry = service.repository().entry(version)?;
+            missed.extend(entry.map(|entry| Arc::new(happened(&entry))));
+        }
+        Ok(missed)
+    })
+    .await
+}
+
+struct Watcher {
+    node: Option<String>,
+    heard: u64,
+    /// What is still to be told first, the oldest last.
+    missed: Vec<Arc<Happened>>,
+    news: broadcast::Receiver<Arc<Happened>>,
+    stopped: watch::Receiver<bool>,
+    hub: Arc<Hub>,
+    greeted: bool,
+    _counted: Counted,
+}
+
+fn stream(watcher: Watcher) -> impl futures_core::Stream<Item = Result<Bytes, Infallible>> {
+    futures_util::stream::unfold(watcher, |mut watcher| async move {
+        let bytes = watcher.next().await?;
+        Some((Ok(bytes), watcher))
+    })
+}
+
+impl Watcher {
+    /// The next words; nothing at the end.
+    async fn next(&mut self) -> Option<Bytes> {
+        if !self.greeted {
+            self.greeted = true;
+            return Some(Bytes::from_static(b": watching\n\n"));
+        }
+        loop {
+            let event = match self.missed.pop() {
+                Some(event) => event,
+                None => tokio::select! {
+                    news = self.news.recv() => match news {
+                        Ok(event) => event,
+                        Err(RecvError::Closed) => return None,
+                        Err(RecvError::Lagged(_)) => {
+                            self.missed = missed(&self.hub, self.heard).await.ok()?;
+                            continue;
+                        }
+                    },
+                    () = stop(&mut self.stopped) => return None,
+                    () = tokio::time::sleep(SILENCE) => return Some(Bytes::from_static(b": nothing new\n\n")),
+                },
+            };
+            if event.version <= self.heard {
+                continue;
+            }
+            self.heard = event.version;
+            if self.node.as_ref().is_none_or(|node| event.concerns(node)) {
+                let Happened {
+                    version,
+                    kind,
+                    data,
+                    ..
+                } = &*event;
+                return Some(format!("id: {version}\nevent: {kind}\ndata: {data}\n\n").into());
+            }
+        }
+    }
+}
+
+/// Until the server stops.
+async fn stop(stopped: &mut watch::Receiver<bool>) {
+    // If nobody is left who could say it, it is over, too.
+    let _ = stopped.wait_for(|stopped| *stopped).await.map(|_| ());
+}

@@ -1,0 +1,168 @@
+//! What can be asked.
+
+mod change;
+mod events;
+mod ledger;
+mod nodes;
+mod plain;
+mod tokens;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Query, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::routing::{delete, get, post, put};
+use serde::de::DeserializeOwned;
+use tokio::sync::watch;
+
+use crate::answer::{No, typed};
+use crate::hub::Hub;
+use crate::{BAD_REQUEST, NOT_FOUND, TOO_LARGE, TOO_SLOW};
+
+/// The document that describes all of this.
+pub(crate) const OPENAPI: &str = include_str!("openapi.json");
+
+/// Every route.
+pub(crate) fn router(hub: &Arc<Hub>, stopped: watch::Receiver<bool>) -> Router {
+    let api = Router::new()
+        .route("/", get(ledger::about))
+        .route(
+            "/openapi.json",
+            get(|| async { typed("application/json", OPENAPI) }),
+        )
+        .route("/entries", get(ledger::entries))
+        .route("/entries/{version}", get(ledger::entry))
+        .route("/entries/{version}/bytes", get(ledger::entry_bytes))
+        .route("/objects", get(ledger::hashes).post(ledger::objects))
+        .route("/objects/{hash}", get(ledger::object))
+        .route("/state", get(ledger::state))
+        .route("/validation", get(ledger::validation))
+        .route("/plan", get(ledger::plan))
+        .route("/commits", post(change::commit))
+        .route("/undo", post(change::undo))
+        .route("/restore", post(change::restore))
+        .route("/snapshots", get(ledger::snapshots))
+        .route(
+            "/snapshots/{name}",
+            put(change::name).delete(change::unname),
+        )
+        .route("/activations", post(change::activate))
+        .route("/seal", post(change::seal))
+        .route("/nodes", get(nodes::list))
+        .route("/nodes/{node}", get(nodes::node))
+        .route("/nodes/{node}/config", get(nodes::config))
+        .route("/nodes/{node}/changes", get(nodes::changes))
+        .route("/nodes/{node}/explain", get(nodes::explain))
+        .route("/nodes/{node}/report", get(nodes::report))
+        .route("/nodes/{node}/check-in", post(nodes::check_in))
+        .route("/reports", get(nodes::reports))
+        .route("/enrolments", post(tokens::enrol))
+        .route("/tokens", get(tokens::list).post(tokens::add))
+        .route("/tokens/{name}", delete(tokens::revoke))
+        .route("/events", get(events::events));
+    Router::new()
+        .nest("/api/v1", api)
+        .route("/api/v1", get(ledger::about))
+        .route("/config/{node}", get(plain::config))
+        .route("/config/{node}/at/{version}", get(plain::config_at))
+        .route("/current-config/{node}", get(plain::current_config))
+        .route("/changes-to/{node}/since/{version}", get(plain::changes))
+        .route("/metrics", get(plain::metrics))
+        .route("/health", get(plain::health))
+        .fallback(|| async { No::new(NOT_FOUND, "there is nothing at this address") })
+        .method_not_allowed_fallback(|| async {
+            let no = No::new(NOT_FOUND, "that cannot be done with this address");
+            no.with(StatusCode::METHOD_NOT_ALLOWED)
+        })
+        .layer(DefaultBodyLimit::max(hub.parts.limits.body))
+        .layer(axum::Extension(stopped))
+        .with_state(hub.clone())
+}
+
+/// So long somebody may take to send what they want to say.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What was sent, in JSON.
+pub(crate) struct Sent<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequest<Arc<Hub>> for Sent<T> {
+    type Rejection = No;
+
+    async fn from_request(request: Request, hub: &Arc<Hub>) -> Result<Self, No> {
+        let read = tokio::time::timeout(PATIENCE, Bytes::from_request(request, hub)).await;
+        let bytes = match read {
+            Err(_) => return Err(No::new(TOO_SLOW, "what was sent took too long to arrive")),
+            Ok(Err(error)) if error.status() == StatusCode::PAYLOAD_TOO_LARGE => {
+                let most = hub.parts.limits.body;
+                let message = format!("more was sent than the {most} bytes that are read");
+                return Err(No::new(TOO_LARGE, message));
+            }
+            Ok(Err(error)) => return Err(No::new(BAD_REQUEST, error.body_text())),
+            Ok(Ok(bytes)) => bytes,
+        };
+        let body = match bytes.is_empty() {
+            true => b"{}",
+            false => &bytes[..],
+        };
+        let read = serde_json::from_slice(body);
+        read.map(Sent).map_err(|error| {
+            let message = format!("what was sent cannot be understood: {error}");
+            No::new(BAD_REQUEST, message)
+        })
+    }
+}
+
+/// What stands behind the question mark.
+pub(crate) struct Asked<T>(pub T);
+
+impl<T: DeserializeOwned + Send> FromRequestParts<Arc<Hub>> for Asked<T> {
+    type Rejection = No;
+
+    async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, No> {
+        let read = Query::<T>::from_request_parts(parts, hub).await;
+        let read = read.map_err(|error| No::new(BAD_REQUEST, error.body_text()));
+        read.map(|Query(asked)| Self(asked))
+    }
+}
+
+/// What is in the path.
+pub(crate) struct At<T>(pub T);
+
+impl<T: DeserializeOwned + Send> FromRequestParts<Arc<Hub>> for At<T> {
+    type Rejection = No;
+
+    async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, No> {
+        let read = axum::extract::Path::<T>::from_request_parts(parts, hub).await;
+        let read = read.map_err(|error| No::new(BAD_REQUEST, error.body_text()));
+        read.map(|axum::extract::Path(at)| Self(at))
+    }
+}
+
+/// The version that `If-Match` asks for.
+pub(crate) fn if_match(headers: &HeaderMap) -> Result<Option<u64>, No> {
+    let Some(value) = headers.get(header::IF_MATCH) else {
+        return Ok(None);
+    };
+    let version = value.to_str().ok().map(|text| text.trim_matches('"'));
+    match version.and_then(|text| text.parse().ok()) {
+        Some(version) => Ok(Some(version)),
+        None => Err(No::new(
+            BAD_REQUEST,
+            "`If-Match` holds the version of the ledger in quotes",
+        )),
+    }
+}
+
+/// How much is on a page, if nobody says.
+const PAGE: usize = 100;
+/// How much is on a page at most.
+const LONGEST_PAGE: usize = 1000;
+
+/// How many are wanted.
+pub(crate) fn limit(wanted: Option<usize>) -> usize {
+    wanted.unwrap_or(PAGE).clamp(1, LONGEST_PAGE)
+}
