@@ -143,6 +143,8 @@ pub enum Node<'t> {
         value: Origin,
         /// The conditions.
         control: ControlId,
+        /// The conditional whose value it is, if it is that of one.
+        of: Option<&'t Expression>,
     },
     /// It only depends on which elements something has: an index, or a length.
     Structure(Origin),
@@ -377,6 +379,21 @@ impl<'t> Trace<'t> {
             controls: self.controls.len(),
             passed: self.passed.len(),
         }
+    }
+
+    /// Records something else from now on; what was recorded so far.
+    pub(crate) fn record(&mut self, recording: Recording) -> Recording {
+        std::mem::replace(&mut self.recording, recording)
+    }
+
+    /// The conditionals that were decided, each as often as it was.
+    pub(crate) fn decided_tests(&self) -> impl Iterator<Item = &'t Expression> + '_ {
+        self.controls
+            .iter()
+            .filter_map(|control| match control.cause {
+                Cause::Test { at, .. } => Some(at),
+                _ => None,
+            })
     }
 
     /// Unpacks an origin.
