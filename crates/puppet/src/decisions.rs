@@ -11,7 +11,7 @@ use crate::compile::Recording;
 use crate::evaluate::{Evaluator, unwrapped};
 use crate::functions;
 use crate::leaving::Leaving;
-use crate::syntax::{Block, Expression, Kind, Lambda, Operator};
+use crate::syntax::{Block, Case, Expression, Kind, Lambda, Operator};
 use crate::trace::{Code, Node, Origin, Source};
 use crate::value::{Datum, Value};
 
@@ -234,6 +234,42 @@ fn fits(test: &Datum, option: &Datum) -> Option<bool> {
     }
 }
 
+/// What decides which option a case takes: what is looked at, and what it was compared with. By which of its values the
+/// option is found does not matter, but for `$1`.
+pub(crate) fn needed(case: &Case, tried: &[Value]) -> Vec<Value> {
+    let beside = beside(case, tried);
+    let needed = tried.iter().enumerate().filter(|(number, value)| {
+        !beside.contains(number) || matches!(value.datum, Datum::Pattern(_))
+    });
+    needed.map(|(_, value)| value.clone()).collect()
+}
+
+/// The values of the option that a case took, besides the one that fits.
+fn beside(case: &Case, tried: &[Value]) -> Vec<usize> {
+    let mut options = Vec::new();
+    let mut default = None;
+    for (number, option) in case.options.iter().enumerate() {
+        for value in &option.values {
+            match unwrapped(value).kind {
+                Kind::Default => default = Some(number),
+                Kind::Splat(_) => return Vec::new(),
+                _ => options.push(number),
+            }
+        }
+    }
+    let [test, values @ ..] = tried else {
+        return Vec::new();
+    };
+    let fitting = values.last().map(|last| fits(&test.datum, &last.datum));
+    let (taken, others) = match fitting {
+        Some(Some(true)) => (options.get(values.len() - 1).copied(), values.len() - 1),
+        Some(Some(false)) if values.len() == options.len() => (default, values.len()),
+        _ => (None, 0),
+    };
+    let is_beside = |number: &usize| taken.is_some() && options.get(number - 1).copied() == taken;
+    (1..=others).filter(is_beside).collect()
+}
+
 /// All that a written key could name instead: the elements, and nothing.
 pub(crate) fn elements(container: &Datum) -> Option<Vec<&Datum>> {
     let elements: Vec<&Datum> = match container {
@@ -251,11 +287,13 @@ impl<'t> Evaluator<'t> {
         let mut value = container;
         loop {
             match self.trace.source(value.origin) {
-                Source::Nowhere | Source::Written(_) => break,
+                Source::Nowhere | Source::Written(_) | Source::Node(Node::Outside(_)) => break,
                 Source::Node(Node::Variable { definition, .. }) => {
                     value = &self.trace.definition(*definition).value;
-                    if value.origin.node().is_some() {
-                        return false;
+                    match self.trace.source(value.origin) {
+                        Source::Node(Node::Outside(_)) => {}
+                        Source::Node(_) => return false,
+                        _ => {}
                     }
                 }
                 Source::Node(Node::Element { operands, .. }) => {

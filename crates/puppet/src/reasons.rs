@@ -34,7 +34,7 @@ pub(crate) struct Absences {
     assigns: FxHashMap<(ScopeId, EcoString), Vec<u32>>,
     /// Pieces by the scope that they would have run in.
     by_scope: Option<FxHashMap<ScopeId, Vec<u32>>>,
-    /// How often each conditional was decided, and the code that was passed by, by their addresses.
+    /// How often each conditional, `and` and `or` was decided, and the code that was passed by, by their addresses.
     ways: Option<(FxHashMap<usize, u32>, FxHashSet<usize>)>,
     /// What expressions come to that need nothing but themselves, by their addresses.
     constants: FxHashMap<usize, Option<Datum>>,
@@ -529,6 +529,14 @@ impl<'e, 't> Reasons<'e, 't> {
             },
             other => (other, None),
         };
+        let tried;
+        let operands = match &at.kind {
+            Kind::Case(case) => {
+                tried = decisions::needed(case, operands);
+                &tried[..]
+            }
+            _ => operands,
+        };
         if self.decided(at, operands, then, role) {
             return;
         }
@@ -563,33 +571,27 @@ impl<'e, 't> Reasons<'e, 't> {
         let (Kind::Binary(..) | Kind::Not(_) | Kind::Case(_) | Kind::Selector(_)) = &at.kind else {
             return false;
         };
-        // `… and false` does not hold, `… or true` does, whatever stands before it, unless that brings `$1`.
-        if let (Kind::Binary(operator @ (Operator::And | Operator::Or), both), [_, right]) =
-            (&at.kind, operands)
-            && right.datum.is_true() == (*operator == Operator::Or)
-            && !may_match(&both[0])
+        if let Kind::Binary(operator @ (Operator::And | Operator::Or), both) = &at.kind
+            && self.one_side_decides(at, *operator, &both[1], operands, then, role)
         {
-            match self.decisions.operation(at, operands, 1, then) {
-                Some(decision) => self.part(right, Extent::Decides(decision), role),
-                None => self.value(right, role),
-            }
             return true;
         }
-        let mut operands = operands.to_vec();
-        let member = match &mut operands[..] {
-            [_, found] if matches!(at.kind, Kind::Binary(Operator::In, _)) => self.as_array(found),
-            _ => None,
-        };
         // Only one of them is looked at in this way: what is written in one place may reach several.
         let leads = |operand: &Value| self.is_choice(operand.origin);
         let Some(which) = operands.iter().position(leads) else {
             return false;
         };
-        let tried: Vec<Value> = match member {
-            Some(array) => vec![operands[0].clone(), array],
-            None => operands.clone(),
+        let decision = match (&at.kind, operands) {
+            (Kind::Binary(Operator::In, _), [needle, found]) if self.is_member(found) => {
+                // What was found is all that was looked at.
+                let array = Array::from(vec![found.clone()]);
+                let tried = [needle.clone(), Value::new(array, found.origin)];
+                let in_array = (which == 0).then_some(&tried);
+                in_array.and_then(|tried| self.decisions.operation(at, tried, which, then))
+            }
+            _ => self.decisions.operation(at, operands, which, then),
         };
-        let Some(decision) = self.decisions.operation(at, &tried, which, then) else {
+        let Some(decision) = decision else {
             return false;
         };
         for (number, operand) in operands.iter().enumerate() {
@@ -601,19 +603,54 @@ impl<'e, 't> Reasons<'e, 't> {
         true
     }
 
-    /// The element that `in` found is all that it looked at.
-    fn as_array(&self, found: &Value) -> Option<Value> {
-        let Source::Node(Node::Element { operands, .. }) =
-            self.evaluator.trace.source(found.origin)
-        else {
-            return None;
-        };
-        let [_, _, key] = self.evaluator.trace.operands(*operands) else {
-            return None;
-        };
-        let is_member = key.origin == Origin::NOWHERE;
-        let array = || Value::new(Array::from(vec![found.clone()]), found.origin);
-        is_member.then(array)
+    /// `… and false` does not hold and `… or true` does, whatever the other side is. Answers whether it is such a one.
+    fn one_side_decides(
+        &mut self,
+        at: &'t Expression,
+        operator: Operator,
+        right_at: &'t Expression,
+        operands: &[Value],
+        then: Option<u32>,
+        role: Role,
+    ) -> bool {
+        let decides = |datum: &Datum| datum.is_true() == (operator == Operator::Or);
+        // What the right side does, other than coming to a value, depends on the left one.
+        let effects = self
+            .absences
+            .effects(self.evaluator, Code::Expression(right_at));
+        if !effects.are_none() || may_match(at) {
+            return false;
+        }
+        match operands {
+            [_, right] if decides(&right.datum) => {
+                match self.decisions.operation(at, operands, 1, then) {
+                    Some(decision) => self.part(right, Extent::Decides(decision), role),
+                    None => self.value(right, role),
+                }
+                true
+            }
+            // Either side is enough. The right one never ran, so nothing that is written in it reaches the left one.
+            [left] if decides(&left.datum) => {
+                self.absences.is_decided_once(self.evaluator, at)
+                    && self
+                        .absences
+                        .constant(self.evaluator, right_at)
+                        .is_some_and(|right| decides(&right))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a value is the element that `in` found.
+    fn is_member(&self, found: &Value) -> bool {
+        let trace = &self.evaluator.trace;
+        match trace.source(found.origin) {
+            Source::Node(Node::Element { operands, .. }) => {
+                let key = trace.operands(*operands).get(2);
+                key.is_some_and(|key| key.origin == Origin::NOWHERE)
+            }
+            _ => false,
+        }
     }
 
     /// Whether a value was taken out of something or chosen, or decided by something that was.
@@ -1244,12 +1281,15 @@ impl Absences {
             for at in evaluator.trace.decided_tests() {
                 *times.entry(std::ptr::from_ref(at).addr()).or_default() += 1;
             }
+            for at in evaluator.trace.computed_logic() {
+                *times.entry(std::ptr::from_ref(at).addr()).or_default() += 1;
+            }
             let passed = evaluator.trace.passed().iter();
             (times, passed.map(|passed| passed.code.address()).collect())
         })
     }
 
-    /// Whether a conditional was met once.
+    /// Whether a conditional, an `and` or an `or` was met once.
     fn is_decided_once(&mut self, evaluator: &Evaluator<'_>, at: &Expression) -> bool {
         let (times, _) = self.ways(evaluator);
         times.get(&std::ptr::from_ref(at).addr()) == Some(&1)

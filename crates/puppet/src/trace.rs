@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::compile::Recording;
 use crate::scope::ScopeId;
-use crate::syntax::{Block, Definition as Defined, Expression, Kind, Lambda, Parameter};
+use crate::syntax::{Block, Definition as Defined, Expression, Kind, Lambda, Operator, Parameter};
 use crate::value::Value;
 
 /// Where a value comes from: an offset in the sources for what is written, otherwise a node of the trace.
@@ -394,6 +394,17 @@ impl<'t> Trace<'t> {
                 Cause::Test { at, .. } => Some(at),
                 _ => None,
             })
+    }
+
+    /// The `and` and `or` that were computed, each as often as it was.
+    pub(crate) fn computed_logic(&self) -> impl Iterator<Item = &'t Expression> + '_ {
+        self.nodes.iter().filter_map(|node| match node {
+            Node::Operation { at, .. } => match at.kind {
+                Kind::Binary(Operator::And | Operator::Or, _) => Some(*at),
+                _ => None,
+            },
+            _ => None,
+        })
     }
 
     /// Unpacks an origin.
