@@ -41,6 +41,11 @@ pub(crate) enum Effect {
 }
 
 impl Effects {
+    /// Whether it could do nothing.
+    pub(crate) fn are_none(&self) -> bool {
+        self.variables.is_empty() && self.defaults.is_empty() && self.touched.is_empty()
+    }
+
     /// Whether a variable would be assigned.
     pub(crate) fn assigns(&self, name: &str) -> bool {
         self.variables.contains(name)

@@ -809,6 +809,7 @@ impl<'t> Teller<'_, 't> {
                 Source::Node(Node::Outcome {
                     value,
                     control: under,
+                    ..
                 }) => {
                     control.push(*under);
                     origin = *value;

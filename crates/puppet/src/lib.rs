@@ -13,6 +13,7 @@ pub mod catalog;
 pub mod compare;
 pub mod compile;
 mod cycles;
+mod decisions;
 mod effects;
 pub mod escapes;
 pub mod evaluate;

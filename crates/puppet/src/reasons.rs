@@ -8,18 +8,20 @@ use hence_model::explanation::Role;
 use hence_model::source::Span;
 use hence_model::work;
 use indexmap::{IndexMap, IndexSet};
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
+use crate::decisions::{self, Decisions};
 use crate::effects::{self, Effect, Effects};
 use crate::evaluate::{Evaluator, Side};
 use crate::explain::Leaf;
 use crate::graph::Graph;
+use crate::leaving::Leaving;
 use crate::resource::Said;
 use crate::scope::ScopeId;
 use crate::syntax::{Block, DefinitionKind, Expression, Form, Kind, NodeMatchKind, Operator, Part};
 use crate::trace::{Cause, Code, ControlId, DefinitionId, How, Node, Origin, ResourceId, Source};
 use crate::types::Type;
-use crate::value::{Datum, Value};
+use crate::value::{Array, Datum, Value};
 
 /// What is known about code that was passed by, for all questions.
 #[derive(Default)]
@@ -32,6 +34,10 @@ pub(crate) struct Absences {
     assigns: FxHashMap<(ScopeId, EcoString), Vec<u32>>,
     /// Pieces by the scope that they would have run in.
     by_scope: Option<FxHashMap<ScopeId, Vec<u32>>>,
+    /// How often each conditional, `and` and `or` was decided, and the code that was passed by, by their addresses.
+    ways: Option<(FxHashMap<usize, u32>, FxHashSet<usize>)>,
+    /// What expressions come to that need nothing but themselves, by their addresses.
+    constants: FxHashMap<usize, Option<Datum>>,
 }
 
 /// Follows the reasons of one value.
@@ -54,6 +60,8 @@ pub(crate) struct Reasons<'e, 't> {
     /// With the numbers of those that led to them.
     conditions: Vec<(u32, Task)>,
     absent: Vec<(u32, Question)>,
+    /// What values decide.
+    decisions: Decisions<'t>,
     /// Which places are sought, when others need not be told,
     sought: Option<&'e Sought>,
     /// and the numbers of those that lead there directly.
@@ -143,8 +151,12 @@ enum Extent {
     Whole,
     /// Only which elements it has.
     Structure,
+    /// Only how many elements it has.
+    Length,
     /// Only which element a key means.
     Entry(Datum),
+    /// Only how a decision comes out, by its number.
+    Decides(u32),
 }
 
 /// Something that could have happened.
@@ -171,6 +183,7 @@ impl<'e, 't> Reasons<'e, 't> {
             data: Vec::new(),
             conditions: Vec::new(),
             absent: Vec::new(),
+            decisions: Decisions::default(),
             sought: None,
             reached: Vec::new(),
         }
@@ -298,9 +311,15 @@ impl<'e, 't> Reasons<'e, 't> {
 
     /// A value with all that is in it.
     fn value(&mut self, value: &Value, role: Role) {
+        self.push(Task::Origin(value.origin, Extent::Whole), role);
+        self.inside(value, role);
+    }
+
+    /// All that is in a value.
+    fn inside(&mut self, value: &Value, role: Role) {
         let mut pending = vec![value];
         while let Some(value) = pending.pop() {
-            self.push(Task::Origin(value.origin, Extent::Whole), role);
+            let known = pending.len();
             match &value.datum {
                 Datum::Array(array) => pending.extend(array.iter()),
                 Datum::Hash(hash) => {
@@ -312,6 +331,9 @@ impl<'e, 't> Reasons<'e, 't> {
                 Datum::Sensitive(inner) => pending.push(inner),
                 _ => {}
             }
+            for inner in &pending[known..] {
+                self.push(Task::Origin(inner.origin, Extent::Whole), role);
+            }
         }
     }
 
@@ -319,17 +341,29 @@ impl<'e, 't> Reasons<'e, 't> {
     fn part(&mut self, value: &Value, extent: Extent, role: Role) {
         match extent {
             Extent::Whole => self.value(value, role),
-            Extent::Structure => self.structure(value, role),
+            Extent::Structure => self.structure(value, extent, role),
+            Extent::Length if value.is_hash() => self.structure(value, Extent::Structure, role),
+            Extent::Length => self.structure(value, extent, role),
             Extent::Entry(key) => {
                 let key = Value::new(key, Origin::NOWHERE);
                 self.beside(value, &key, role);
             }
+            Extent::Decides(decision) => match self.decisions.key(decision).cloned() {
+                Some(key) => {
+                    let key = Value::new(key, Origin::NOWHERE);
+                    self.beside_as(value, &key, extent, role);
+                }
+                None => {
+                    self.push(Task::Origin(value.origin, extent), role);
+                    self.inside(value, role);
+                }
+            },
         }
     }
 
     /// Which elements a container has.
-    fn structure(&mut self, value: &Value, role: Role) {
-        self.push(Task::Origin(value.origin, Extent::Structure), role);
+    fn structure(&mut self, value: &Value, extent: Extent, role: Role) {
+        self.push(Task::Origin(value.origin, extent), role);
         if let Datum::Hash(hash) = &value.datum {
             for (_, entry) in hash.iter() {
                 self.push(Task::Origin(entry.key, Extent::Whole), role);
@@ -395,10 +429,26 @@ impl<'e, 't> Reasons<'e, 't> {
                 let [element, container, key] = &parts[..] else {
                     return;
                 };
-                self.part(element, extent, role);
+                let Extent::Decides(decision) = extent else {
+                    self.part(element, extent, role);
+                    let role = condition_of(role);
+                    self.beside(container, key, role);
+                    return self.value(key, role);
+                };
+                // What is not there is no value of its own, which could decide something.
+                let is_there = element.origin != container.origin;
+                let own = if is_there { extent } else { Extent::Whole };
+                self.part(element, own, role);
                 let role = condition_of(role);
-                self.beside(container, key, role);
-                self.value(key, role);
+                match self.decisions.access(container, key, decision) {
+                    Some(around) => {
+                        self.beside_as(container, key, Extent::Decides(around), role);
+                    }
+                    None => self.beside(container, key, role),
+                }
+                if !self.is_idle_key(container, key, decision) {
+                    self.value(key, role);
+                }
             }
             Node::Operation { at, operands } => {
                 let operands = self.evaluator.trace.operands(operands).to_vec();
@@ -410,8 +460,13 @@ impl<'e, 't> Reasons<'e, 't> {
                     self.value(&piece, role);
                 }
             }
-            Node::Outcome { value, control } => {
+            Node::Outcome { value, control, of } => {
+                let idle = of.is_some_and(|at| self.is_idle_choice(at, control, &extent));
                 self.push(Task::Origin(value, extent), role);
+                let control = match idle {
+                    true => self.evaluator.trace.control(control).around,
+                    false => control,
+                };
                 self.condition(Task::Control(control));
             }
             Node::Chosen {
@@ -466,7 +521,25 @@ impl<'e, 't> Reasons<'e, 't> {
         }
     }
 
-    fn operation(&mut self, at: &Expression, operands: &[Value], extent: Extent, role: Role) {
+    fn operation(&mut self, at: &'t Expression, operands: &[Value], extent: Extent, role: Role) {
+        let (extent, then) = match extent {
+            Extent::Decides(decision) => match self.decisions.key(decision) {
+                Some(key) => (Extent::Entry(key.clone()), None),
+                None => (Extent::Whole, Some(decision)),
+            },
+            other => (other, None),
+        };
+        let tried;
+        let operands = match &at.kind {
+            Kind::Case(case) => {
+                tried = decisions::needed(case, operands);
+                &tried[..]
+            }
+            _ => operands,
+        };
+        if self.decided(at, operands, then, role) {
+            return;
+        }
         if let Extent::Entry(key) = &extent
             && self.entry_of(at, operands, key, role)
         {
@@ -475,7 +548,9 @@ impl<'e, 't> Reasons<'e, 't> {
         // The elements of an array that is written out have origins of their own.
         let written = matches!(at.kind, Kind::Array(_));
         let extent = match extent {
-            _ if written || counts(&at.kind) => Extent::Structure,
+            _ if counts(&at.kind) => Extent::Length,
+            Extent::Length if written => Extent::Length,
+            _ if written => Extent::Structure,
             Extent::Whole => Extent::Whole,
             other if keeps_structure(&at.kind) => other,
             _ => Extent::Whole,
@@ -483,6 +558,195 @@ impl<'e, 't> Reasons<'e, 't> {
         for operand in operands {
             self.part(operand, extent.clone(), role);
         }
+    }
+
+    /// What decides a test. Answers whether it is known how.
+    fn decided(
+        &mut self,
+        at: &'t Expression,
+        operands: &[Value],
+        then: Option<u32>,
+        role: Role,
+    ) -> bool {
+        let (Kind::Binary(..) | Kind::Not(_) | Kind::Case(_) | Kind::Selector(_)) = &at.kind else {
+            return false;
+        };
+        if let Kind::Binary(operator @ (Operator::And | Operator::Or), both) = &at.kind
+            && self.one_side_decides(at, *operator, &both[1], operands, then, role)
+        {
+            return true;
+        }
+        // Only one of them is looked at in this way: what is written in one place may reach several.
+        let leads = |operand: &Value| self.is_choice(operand.origin);
+        let Some(which) = operands.iter().position(leads) else {
+            return false;
+        };
+        let decision = match (&at.kind, operands) {
+            (Kind::Binary(Operator::In, _), [needle, found]) if self.is_member(found) => {
+                // What was found is all that was looked at.
+                let array = Array::from(vec![found.clone()]);
+                let tried = [needle.clone(), Value::new(array, found.origin)];
+                let in_array = (which == 0).then_some(&tried);
+                in_array.and_then(|tried| self.decisions.operation(at, tried, which, then))
+            }
+            _ => self.decisions.operation(at, operands, which, then),
+        };
+        let Some(decision) = decision else {
+            return false;
+        };
+        for (number, operand) in operands.iter().enumerate() {
+            match number == which {
+                true => self.part(operand, Extent::Decides(decision), role),
+                false => self.value(operand, role),
+            }
+        }
+        true
+    }
+
+    /// `… and false` does not hold and `… or true` does, whatever the other side is. Answers whether it is such a one.
+    fn one_side_decides(
+        &mut self,
+        at: &'t Expression,
+        operator: Operator,
+        right_at: &'t Expression,
+        operands: &[Value],
+        then: Option<u32>,
+        role: Role,
+    ) -> bool {
+        let decides = |datum: &Datum| datum.is_true() == (operator == Operator::Or);
+        // What the right side does, other than coming to a value, depends on the left one.
+        let effects = self
+            .absences
+            .effects(self.evaluator, Code::Expression(right_at));
+        if !effects.are_none() || may_match(at) {
+            return false;
+        }
+        match operands {
+            [_, right] if decides(&right.datum) => {
+                match self.decisions.operation(at, operands, 1, then) {
+                    Some(decision) => self.part(right, Extent::Decides(decision), role),
+                    None => self.value(right, role),
+                }
+                true
+            }
+            // Either side is enough. The right one never ran, so nothing that is written in it reaches the left one.
+            [left] if decides(&left.datum) => {
+                self.absences.is_decided_once(self.evaluator, at)
+                    && self
+                        .absences
+                        .constant(self.evaluator, right_at)
+                        .is_some_and(|right| decides(&right))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a value is the element that `in` found.
+    fn is_member(&self, found: &Value) -> bool {
+        let trace = &self.evaluator.trace;
+        match trace.source(found.origin) {
+            Source::Node(Node::Element { operands, .. }) => {
+                let key = trace.operands(*operands).get(2);
+                key.is_some_and(|key| key.origin == Origin::NOWHERE)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a value was taken out of something or chosen, or decided by something that was.
+    fn is_choice(&self, mut origin: Origin) -> bool {
+        loop {
+            let Source::Node(node) = self.evaluator.trace.source(origin) else {
+                return false;
+            };
+            match node {
+                Node::Element { .. } | Node::Outcome { of: Some(_), .. } => return true,
+                Node::Operation { at, .. } => {
+                    return matches!(at.kind, Kind::Not(_) | Kind::Binary(..));
+                }
+                Node::Variable { definition, .. } => {
+                    origin = self.evaluator.trace.definition(*definition).value.origin;
+                }
+                _ => return false,
+            }
+        }
+    }
+
+    /// Whether a key that is written in its place could be any other, and the decision would be the same.
+    fn is_idle_key(&self, container: &Value, key: &Value, decision: u32) -> bool {
+        let stays = |other: &Datum| self.decisions.stays(decision, other);
+        key.origin.offset().is_some()
+            && self.evaluator.is_fixed(container)
+            && decisions::elements(&container.datum)
+                .is_some_and(|others| others.into_iter().all(stays))
+    }
+
+    /// Whether a conditional could have chosen otherwise, and as much of the value as matters would be the same.
+    fn is_idle_choice(&mut self, at: &'t Expression, control: ControlId, extent: &Extent) -> bool {
+        let Cause::Test { at: tested, .. } = self.evaluator.trace.control(control).cause else {
+            return false;
+        };
+        let (ways, open) = decisions::ways(at);
+        let leaves = ways.iter().any(|way| Leaving::of(way.code).is_possible());
+        if !std::ptr::eq(tested, at) || ways.is_empty() || leaves {
+            return false;
+        }
+        if *extent == Extent::Length && !open {
+            // Whatever the elements are, there are as many of them.
+            let mut lengths = ways
+                .iter()
+                .map(|way| way.value.and_then(decisions::written_length));
+            let first = lengths.next().flatten();
+            if first.is_some() && lengths.all(|length| length == first) {
+                return true;
+            }
+        }
+        if !self.absences.is_decided_once(self.evaluator, at) {
+            return false;
+        }
+        // Code that never ran is reached by nothing, and nothing by what is written in it.
+        let mut others = Vec::new();
+        for way in &ways {
+            let is_chosen = !self.absences.is_passed(self.evaluator, way.code);
+            if is_chosen && matches!(extent, Extent::Decides(_)) {
+                continue;
+            }
+            match way
+                .value
+                .and_then(|value| self.absences.constant(self.evaluator, value))
+            {
+                Some(constant) => others.push(constant),
+                None => return false,
+            }
+        }
+        if open {
+            others.push(Datum::Undef);
+        }
+        match extent {
+            Extent::Decides(decision) => others
+                .iter()
+                .all(|other| self.decisions.stays(*decision, other)),
+            _ => {
+                let mut parts = others.iter().map(|other| seen(other, extent));
+                let first = parts.next();
+                parts.all(|part| Some(part) == first)
+            }
+        }
+    }
+
+    /// Which way a conditional went, as far as that matters.
+    fn tested(&mut self, at: &'t Expression, outcome: Origin, role: Role) {
+        let mut extent = Extent::Whole;
+        if let Kind::If(conditional) = &at.kind
+            && self.is_choice(outcome)
+            && self.absences.is_decided_once(self.evaluator, at)
+        {
+            let then = Code::Block(&conditional.then);
+            let first = !self.absences.is_passed(self.evaluator, then);
+            let decision = self.decisions.truth(first != conditional.unless);
+            extent = Extent::Decides(decision);
+        }
+        self.push(Task::Origin(outcome, extent), role);
     }
 
     /// What decides which element a key means in the result of an operation that is known well. Answers whether
@@ -510,7 +774,7 @@ impl<'e, 't> Reasons<'e, 't> {
                 if beyond < 0 {
                     self.part(left, Extent::Entry(key.clone()), role);
                 } else {
-                    self.part(left, Extent::Structure, role);
+                    self.part(left, Extent::Length, role);
                     self.part(right, Extent::Entry(Datum::Integer(beyond)), role);
                 }
                 true
@@ -546,16 +810,20 @@ impl<'e, 't> Reasons<'e, 't> {
 
     /// What else in a container could be what a key means.
     fn beside(&mut self, container: &Value, key: &Value, role: Role) {
+        let extent = match (&container.datum, &key.datum) {
+            (Datum::Hash(_), _) | (Datum::Array(_), Datum::Integer(0..)) => {
+                Extent::Entry(key.datum.clone())
+            }
+            _ => Extent::Structure,
+        };
+        self.beside_as(container, key, extent, role);
+    }
+
+    fn beside_as(&mut self, container: &Value, key: &Value, extent: Extent, role: Role) {
+        self.push(Task::Origin(container.origin, extent), role);
         let Datum::Hash(hash) = &container.datum else {
-            let extent = match (&container.datum, &key.datum) {
-                (Datum::Array(_), Datum::Integer(0..)) => Extent::Entry(key.datum.clone()),
-                _ => Extent::Structure,
-            };
-            self.push(Task::Origin(container.origin, extent), role);
             return;
         };
-        let extent = Extent::Entry(key.datum.clone());
-        self.push(Task::Origin(container.origin, extent), role);
         if self.is_taken_apart(container.origin) {
             return;
         }
@@ -624,7 +892,8 @@ impl<'e, 't> Reasons<'e, 't> {
         self.condition(Task::Control(this.around));
         match this.cause {
             Cause::Always | Cause::Called(_) => {}
-            Cause::Test { outcome, .. } | Cause::Stayed { outcome } => {
+            Cause::Test { outcome, at } => self.tested(at, outcome, Role::Condition),
+            Cause::Stayed { outcome } => {
                 self.push(Task::Origin(outcome, Extent::Whole), Role::Condition);
             }
             Cause::Element { of, .. } => {
@@ -643,17 +912,26 @@ impl<'e, 't> Reasons<'e, 't> {
             return;
         }
         let name = self.evaluator.node.name.to_lowercase();
+        let fits = |kind: &NodeMatchKind| match kind {
+            NodeMatchKind::Pattern(pattern) => pattern.is_match(&name),
+            NodeMatchKind::Name(own) => own.to_lowercase() == name,
+            NodeMatchKind::Default => false,
+        };
+        let nodes = self.evaluator.nodes.iter();
+        let could_run = nodes.filter(|node| match &node.kind {
+            DefinitionKind::Node { matches } => matches
+                .iter()
+                .any(|one| fits(&one.kind) || matches!(one.kind, NodeMatchKind::Default)),
+            _ => false,
+        });
+        // If only one fits, it is found or there is no catalog.
+        let is_only = could_run.count() == 1;
         let mut by_name = None;
         let mut others = Vec::new();
         let mut by_pattern = false;
         for node in &self.evaluator.nodes {
             let DefinitionKind::Node { matches } = &node.kind else {
                 continue;
-            };
-            let fits = |kind: &NodeMatchKind| match kind {
-                NodeMatchKind::Pattern(pattern) => pattern.is_match(&name),
-                NodeMatchKind::Name(own) => own.to_lowercase() == name,
-                NodeMatchKind::Default => false,
             };
             // By which of its names a definition is found tells only `$1` and the like.
             let wins = !by_pattern && matches.iter().any(|one| fits(&one.kind));
@@ -662,7 +940,9 @@ impl<'e, 't> Reasons<'e, 't> {
                 match &one.kind {
                     NodeMatchKind::Name(_) if fits(&one.kind) => by_name = Some(one.span.start),
                     NodeMatchKind::Name(_) if all_count => others.push(one.span.start),
-                    NodeMatchKind::Pattern(_) if !by_pattern && (all_count || fits(&one.kind)) => {
+                    NodeMatchKind::Pattern(_)
+                        if !by_pattern && (all_count || fits(&one.kind) && !is_only) =>
+                    {
                         others.push(one.span.start);
                     }
                     _ => {}
@@ -970,7 +1250,8 @@ impl<'e, 't> Reasons<'e, 't> {
                 self.current = new;
                 let this = self.evaluator.trace.control(control).clone();
                 match this.cause {
-                    Cause::Test { outcome, .. } | Cause::Stayed { outcome } => {
+                    Cause::Test { outcome, at } => self.tested(at, outcome, Role::Absence),
+                    Cause::Stayed { outcome } => {
                         self.push(Task::Origin(outcome, Extent::Whole), Role::Absence);
                     }
                     Cause::Element { of, .. } => {
@@ -992,6 +1273,40 @@ impl Absences {
         self.effects
             .entry(code.address())
             .or_insert_with(|| effects::of(evaluator, code))
+    }
+
+    fn ways(&mut self, evaluator: &Evaluator<'_>) -> &(FxHashMap<usize, u32>, FxHashSet<usize>) {
+        self.ways.get_or_insert_with(|| {
+            let mut times: FxHashMap<usize, u32> = FxHashMap::default();
+            for at in evaluator.trace.decided_tests() {
+                *times.entry(std::ptr::from_ref(at).addr()).or_default() += 1;
+            }
+            for at in evaluator.trace.computed_logic() {
+                *times.entry(std::ptr::from_ref(at).addr()).or_default() += 1;
+            }
+            let passed = evaluator.trace.passed().iter();
+            (times, passed.map(|passed| passed.code.address()).collect())
+        })
+    }
+
+    /// Whether a conditional, an `and` or an `or` was met once.
+    fn is_decided_once(&mut self, evaluator: &Evaluator<'_>, at: &Expression) -> bool {
+        let (times, _) = self.ways(evaluator);
+        times.get(&std::ptr::from_ref(at).addr()) == Some(&1)
+    }
+
+    /// Whether some code was passed by.
+    fn is_passed(&mut self, evaluator: &Evaluator<'_>, code: Code<'_>) -> bool {
+        let (_, passed) = self.ways(evaluator);
+        passed.contains(&code.address())
+    }
+
+    /// What an expression comes to that needs nothing but itself.
+    fn constant<'t>(&mut self, evaluator: &mut Evaluator<'t>, at: &'t Expression) -> Option<Datum> {
+        self.constants
+            .entry(std::ptr::from_ref(at).addr())
+            .or_insert_with(|| evaluator.constant(at))
+            .clone()
     }
 
     /// The pieces of passed code that could have an effect.
@@ -1082,6 +1397,33 @@ fn counts(kind: &Kind) -> bool {
     let of_container = |at: &Expression| !matches!(at.kind, Kind::Text(_) | Kind::Interpolated(_));
     calls(kind, &["length", "size", "empty"])
         && matches!(kind, Kind::Call(call) if call.arguments.iter().all(of_container))
+}
+
+/// As much of a value as matters.
+fn seen(value: &Datum, extent: &Extent) -> Option<Datum> {
+    match (extent, value) {
+        (Extent::Length, Datum::Array(array)) => Some(Datum::Integer(array.len() as i64)),
+        (Extent::Entry(key), Datum::Hash(hash)) => hash.get(key).map(|one| one.datum.clone()),
+        (Extent::Entry(Datum::Integer(at @ 0..)), Datum::Array(array)) => {
+            array.get(*at as usize).map(|one| one.datum.clone())
+        }
+        (_, whole) => Some(whole.clone()),
+    }
+}
+
+/// Whether `$1` and the like may be others behind an expression.
+fn may_match(at: &Expression) -> bool {
+    let mut found = matches!(
+        &at.kind,
+        Kind::Binary(Operator::Match | Operator::NoMatch | Operator::In, _)
+    );
+    at.parts(&mut |part| {
+        found |= match part {
+            Part::Expression(inner) => may_match(inner),
+            Part::Lambda(lambda) => lambda.body.statements.iter().any(may_match),
+        };
+    });
+    found
 }
 
 /// Whether code names `$0`, `$1` and the like.

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use crate::compile::Recording;
 use crate::scope::ScopeId;
-use crate::syntax::{Block, Definition as Defined, Expression, Kind, Lambda, Parameter};
+use crate::syntax::{Block, Definition as Defined, Expression, Kind, Lambda, Operator, Parameter};
 use crate::value::Value;
 
 /// Where a value comes from: an offset in the sources for what is written, otherwise a node of the trace.
@@ -143,6 +143,8 @@ pub enum Node<'t> {
         value: Origin,
         /// The conditions.
         control: ControlId,
+        /// The conditional whose value it is, if it is that of one.
+        of: Option<&'t Expression>,
     },
     /// It only depends on which elements something has: an index, or a length.
     Structure(Origin),
@@ -377,6 +379,32 @@ impl<'t> Trace<'t> {
             controls: self.controls.len(),
             passed: self.passed.len(),
         }
+    }
+
+    /// Records something else from now on; what was recorded so far.
+    pub(crate) fn record(&mut self, recording: Recording) -> Recording {
+        std::mem::replace(&mut self.recording, recording)
+    }
+
+    /// The conditionals that were decided, each as often as it was.
+    pub(crate) fn decided_tests(&self) -> impl Iterator<Item = &'t Expression> + '_ {
+        self.controls
+            .iter()
+            .filter_map(|control| match control.cause {
+                Cause::Test { at, .. } => Some(at),
+                _ => None,
+            })
+    }
+
+    /// The `and` and `or` that were computed, each as often as it was.
+    pub(crate) fn computed_logic(&self) -> impl Iterator<Item = &'t Expression> + '_ {
+        self.nodes.iter().filter_map(|node| match node {
+            Node::Operation { at, .. } => match at.kind {
+                Kind::Binary(Operator::And | Operator::Or, _) => Some(*at),
+                _ => None,
+            },
+            _ => None,
+        })
     }
 
     /// Unpacks an origin.

@@ -3,7 +3,7 @@
 //! Every literal of a random manifest and of its data, and every fact, is replaced by another one, and the manifest is
 //! compiled again. What changed must have been announced: by `explain` of the changed value, and by `impact` of the
 //! literal. A *where* must be the literal that is the value. Mutations after which there is no catalog are counted
-//! apart. `HENCE_CASES` says how many manifests.
+//! apart. `HENCE_CASES` says how many manifests, `HENCE_FIRST` from which one on.
 
 mod memory;
 
@@ -23,11 +23,13 @@ const NODE: &str = "web1.example.org";
 #[test]
 fn what_changes_was_announced() {
     let mut tally = Tally::default();
-    let cases = std::env::var("HENCE_CASES")
-        .ok()
-        .and_then(|cases| cases.parse().ok());
-    let cases: u64 = cases.unwrap_or(30);
-    for seed in 0..cases {
+    let given = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+    let first = given("HENCE_FIRST").unwrap_or(0);
+    let cases = given("HENCE_CASES").unwrap_or(30);
+    for seed in first..first + cases {
+        if std::env::var_os("HENCE_LOOK").is_some() {
+            println!("SEED {seed}");
+        }
         let made = generate::site(seed, 1 + Random::new(seed).below(8));
         let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let mut own = Tally::default();
@@ -47,6 +49,63 @@ fn what_changes_was_announced() {
     assert!(tally.mutations > 10 * cases as usize, "{tally:?}");
     // A value that is only copied is exact; a condition often takes two literals to turn.
     assert!(tally.precision() >= 0.90, "{tally:?}");
+}
+
+/// What random manifests seldom have: places where something that decides nothing by itself does so with something
+/// else, or in another round, or by what it leaves behind.
+#[test]
+fn what_changes_was_announced_also_where_decisions_meet() {
+    let manifests = [
+        // What was not chosen in one round was in another, and decides there.
+        "$r = [1, 2, 3].reduce(0) |$m, $x| { if $m > 0 { 1 } else { 1 } }\nnotify { 'n': message => $r }",
+        "$r = ['a', 'b'].reduce('c') |$m, $x| { ($m == 'd' ? { true => 'd', default => 'e' }) }\nnotify { 'n': message => ($r == 'd') }",
+        "[1, 2].each |$x| { if ($x == 1 or true) { notify { \"n ${x}\": message => ($x == 2 or true) } } }",
+        "function f($x) { if $x { 'a' } else { 'a' } }\nnotify { 'n': message => f(f(false) == 'b') }",
+        // One key, or one choice, reaches both sides.
+        "$h = { 'a' => 1, 'b' => 2 }\n$g = { 'a' => 3, 'b' => 2 }\n$k = 'a'\nnotify { 'n': message => ($h[$k] == $g[$k]) }",
+        "$v = { 'a' => 'x', 'b' => 'Y' }['a']\nnotify { 'n': message => ($v in [$v, 'z']), withpath => ($v =~ /^[xz]/) }",
+        "$v = ['x', 'y'][0]\n$w = ['q', $v][1]\nnotify { 'n': message => ($v != $w), withpath => ([$v, 'y'] == ['x', $w]) }",
+        "$c = ($facts['os'] == 'web' ? { true => 'p', default => 'q' })\nnotify { 'n': message => ($c == ($c ? { 'p' => 'q', default => 'q' })) }",
+        "$r = ['a', 'b'].reduce({ 'a' => { 'a' => 'u', 'b' => 'v' }, 'b' => { 'a' => 'w', 'b' => 'z' } }) |$m, $x| { $m['a'] }\nnotify { 'n': message => ($r == 'z') }",
+        // What a match leaves behind.
+        "if ('x' =~ /(y)/) or ('z' =~ /(z)/) { if \"${1}\" == 'z' { notify { 'n': } } }\nnotify { 'y': }",
+        "if ($facts['cloud']) or ('z' =~ /(z)/) { if \"${1}\" == '' { notify { 'n': } } }",
+        "if (true or ('z' =~ /(z)/)) { if \"${1}\" == '' { notify { 'n': } } }",
+        "case 'web' { /^(d)/, 'web': { if \"${1}\" == '' { notify { 'n': } } } default: { } }",
+        "case 'web' { 'db', /^(w)/: { if \"${1}\" == 'w' { notify { 'n': } } } default: { } }",
+        // Parts of texts are no elements.
+        "$c = 'eb'\nnotify { 'n': message => ($c in ['web', 'db']), withpath => (['eb', 'web'][0] in ['web', 'db']) }",
+        "notify { 'n': message => ('web' in [if $facts['cloud'] { 'web' } else { 'webs' }]) }",
+        "notify { 'n': message => ('eb' in (if $facts['cloud'] { ['web', 'eb'] } else { ['web', 'db'] })) }",
+        // Elements that are taken out of what was chosen.
+        "$l = (if true { ['a', 'b'] } else { ['c', 'd'] })\nnotify { 'n': message => ['e', *$l], withpath => $l.length }",
+        "(if true { ['a', 'b'] } else { ['c', 'd'] }).each |$i, $x| { notify { \"n ${i}\": message => $x } }",
+        "$l = (if true { ['a'] } else { ['c', 'd'] }) + ['e', 'f']\nnotify { 'n': message => $l[1], withpath => $l[2] }",
+        "$l = (if true { ['a', 'b'].map |$x| { if $x == 'c' { break() } $x } } else { ['c', 'd'] }) + ['e', 'f']\nnotify { 'n': message => $l[2] }",
+        // Conditions of what is looked at are no choices of values.
+        "if true { file { '/a': mode => '1' } }\nnotify { 'n': message => (File['/a']['mode'] == '2') }",
+        "function f($x) { if $x { return('a') } 'b' }\nnotify { 'n': message => (f(false) == 'a') }",
+        "$a = (if false { 'x' })\nnotify { 'n': message => ($a == 'x'), withpath => ($a == undef) }",
+        "unless $facts['cloud'] { $a = 'x' } else { $a = 'y' }\nnotify { 'n': message => ($a == 'z' or $a == 'y') }",
+        "case 'a' { 'b': { $a = 1 } 'c', default: { $a = 2 } 'd': { $a = 3 } }\nnotify { 'n': message => $a }",
+        // What a side does besides holding.
+        "$x = (false or ($y = true))\nnotify { 'n': message => $y, withpath => $x }",
+        "node /^web(\\d)/ { if \"${1}\" == '1' { notify { 'n': } } }\nnode 'db' { notify { 'd': } }",
+    ];
+    let facts = r#"{"os": "web", "cloud": true, "roles": ["db", "web"], "net": {"a": "z"}}"#;
+    let mut tally = Tally::default();
+    for manifest in manifests {
+        println!("{manifest}");
+        let made = generate::Site {
+            manifest: format!("{manifest}\n"),
+            facts: facts.into(),
+            data: Vec::new(),
+            keys: Vec::new(),
+        };
+        let before = tally.manifests;
+        check(&made, &mut tally);
+        assert_eq!(tally.manifests, before + 1, "there is no catalog");
+    }
 }
 
 #[derive(Debug, Default)]

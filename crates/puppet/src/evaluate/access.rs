@@ -270,6 +270,7 @@ impl<'t> Evaluator<'t> {
                     let origin = self.trace.add(Node::Outcome {
                         value: origin,
                         control,
+                        of: None,
                     });
                     Some(Value { origin, ..value })
                 }

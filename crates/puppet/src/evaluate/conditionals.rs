@@ -32,7 +32,7 @@ impl<'t> Evaluator<'t> {
                     Some(block) => evaluator.deeper(at.span, |evaluator| evaluator.block(block))?,
                     None => evaluator.written(Datum::Undef, at.span),
                 };
-                Ok(evaluator.outcome(value))
+                Ok(evaluator.chosen(at, value))
             })
         })
     }
@@ -69,7 +69,7 @@ impl<'t> Evaluator<'t> {
                     }
                     None => evaluator.written(Datum::Undef, at.span),
                 };
-                Ok(evaluator.outcome(value))
+                Ok(evaluator.chosen(at, value))
             })
         })
     }
@@ -102,7 +102,7 @@ impl<'t> Evaluator<'t> {
             }
             evaluator.under(Cause::Test { outcome, at }, |evaluator| {
                 let value = evaluator.nested(&selector.options[chosen].1)?;
-                Ok(evaluator.outcome(value))
+                Ok(evaluator.chosen(at, value))
             })
         })
     }
@@ -159,9 +159,19 @@ impl<'t> Evaluator<'t> {
 
     /// A value that is what it is because of the conditions under which it was computed.
     pub(super) fn outcome(&mut self, value: Value) -> Value {
+        self.outcome_of(None, value)
+    }
+
+    /// What a conditional came to.
+    fn chosen(&mut self, at: &'t Expression, value: Value) -> Value {
+        self.outcome_of(Some(at), value)
+    }
+
+    fn outcome_of(&mut self, of: Option<&'t Expression>, value: Value) -> Value {
         let node = Node::Outcome {
             value: value.origin,
             control: self.control,
+            of,
         };
         let origin = self.trace.add(node);
         Value { origin, ..value }

@@ -7,10 +7,11 @@ use hence_model::source::Span;
 
 use super::{Evaluator, Outcome, fail, failed, pairs};
 use crate::compare;
+use crate::functions;
 use crate::pattern::Pattern;
 use crate::scope::Frame;
-use crate::syntax::{Expression, Operator};
-use crate::trace::{self, Origin};
+use crate::syntax::{Expression, Kind, Operator, Part};
+use crate::trace::{self, Cause, Origin};
 use crate::types::Type;
 use crate::value::{Array, Datum, Hash, Value};
 
@@ -62,7 +63,8 @@ impl<'t> Evaluator<'t> {
         Ok(Value { datum, origin })
     }
 
-    /// `and`, `or`: the right side counts only if the left one leaves it open (AndLeft, AndRight, OrLeft …).
+    /// `and`, `or`: the right side counts only if the left one leaves it open (AndLeft, AndRight, OrLeft …), and so does
+    /// what it does.
     fn logical(
         &mut self,
         at: &'t Expression,
@@ -77,7 +79,15 @@ impl<'t> Evaluator<'t> {
             let origin = self.trace.operation(at, [left]);
             return Ok(Value::new(holds, origin));
         }
-        let right = self.nested(right)?;
+        let right = match acts(right) {
+            true => {
+                let outcome = left.origin;
+                self.under(Cause::Test { outcome, at }, |evaluator| {
+                    evaluator.nested(right)
+                })?
+            }
+            false => self.nested(right)?,
+        };
         let holds = right.datum.is_true();
         let origin = self.trace.operation(at, [left, right]);
         Ok(Value::new(holds, origin))
@@ -86,10 +96,7 @@ impl<'t> Evaluator<'t> {
     pub(super) fn minus(&mut self, at: &'t Expression, operand: &'t Expression) -> Outcome {
         let value = self.nested(operand)?;
         // A number with its sign is one literal.
-        let literal = matches!(
-            operand.kind,
-            crate::syntax::Kind::Integer(_) | crate::syntax::Kind::Float(_)
-        );
+        let literal = matches!(operand.kind, Kind::Integer(_) | Kind::Float(_));
         let origin = match literal {
             true => Origin::written(at.span.start),
             false => self.trace.operation(at, [value.clone()]),
@@ -322,6 +329,26 @@ impl<'t> Evaluator<'t> {
             other => compare::matches(&test.datum, other),
         }
     }
+}
+
+/// Whether an expression may do more than come to a value: assign a variable, or call what could declare something.
+fn acts(at: &Expression) -> bool {
+    let mut found = match &at.kind {
+        Kind::Assign(_) | Kind::Resource(_) | Kind::Collector(_) | Kind::Override(_) => true,
+        Kind::Defaults(_) | Kind::Relationship(..) => true,
+        Kind::Call(call) => match &call.function.kind {
+            Kind::Name(name) => functions::find(name).is_none() || functions::declares(name),
+            _ => false,
+        },
+        _ => false,
+    };
+    at.parts(&mut |part| {
+        found |= match part {
+            Part::Expression(inner) => acts(inner),
+            Part::Lambda(lambda) => lambda.body.statements.iter().any(acts),
+        };
+    });
+    found
 }
 
 /// A number.

@@ -186,6 +186,16 @@ pub fn find(name: &str) -> Option<&'static Function> {
     table.get(name).copied()
 }
 
+/// Whether a function of that name may declare or change something, besides coming to a value.
+pub(crate) fn declares(name: &str) -> bool {
+    let mut names = declare::FUNCTIONS.iter().map(|function| function.name);
+    match name {
+        "hiera_include" | "call" => true,
+        "defined" | "tagged" => false,
+        _ => names.any(|declaring| declaring == name),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fmt::Write;

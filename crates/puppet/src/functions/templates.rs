@@ -278,9 +278,10 @@ impl<'t> Evaluator<'t> {
             .filter(|passed| inside(&passed.code))
             .map(|passed| (passed.outcome, passed.control))
             .collect();
+        let of = None;
         let origins: Vec<Origin> = here
             .into_iter()
-            .map(|(value, control)| self.trace.add(Node::Outcome { value, control }))
+            .map(|(value, control)| self.trace.add(Node::Outcome { value, control, of }))
             .collect();
         origins.into_iter()
     }

@@ -224,6 +224,7 @@ impl<'t> Evaluator<'t> {
         let origin = self.trace.add(Node::Outcome {
             value: value.origin,
             control,
+            of: None,
         });
         Ok(Some(Value { origin, ..value }))
     }
