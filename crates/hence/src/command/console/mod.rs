@@ -6,12 +6,16 @@
 //!
 //! What a script changes is committed when it ends, as one change; a script that fails changes nothing.
 
+mod completion;
 mod fleet;
 mod session;
+mod typed;
+
+use std::cell::RefCell;
 
 use clap::Args;
 use hence_functions::Mistake;
-use hence_functions::interpreter::{Broken, Completeness, Interpreter, show as shown};
+use hence_functions::interpreter::{Broken, Interpreter, show as shown};
 use hence_model::diagnostic::Diagnostic;
 use hence_model::source::{FileId, Sources, Span};
 use rhai::{Array, Dynamic};
@@ -21,6 +25,10 @@ use crate::console::Console as Streams;
 use crate::{Exit, Stop};
 use fleet::{Fleet, Thrown};
 use session::{Place, SCRIPT, Said, Session, Trouble};
+use typed::{Typed, Typist};
+
+/// What was typed is kept in this file of the ledger's directory.
+const HISTORY: &str = "console-history";
 
 /// Run a script on a fleet, or type one
 #[derive(Args)]
@@ -56,7 +64,7 @@ impl Console {
         interpreter.name("fleet", Dynamic::from(fleet.clone()));
         match given {
             Some((sources, file)) => self.script(streams, &fleet, &mut interpreter, &sources, file),
-            None => self.dialogue(streams, &fleet, &mut interpreter),
+            None => self.dialogue(streams, &fleet, interpreter),
         }
     }
 
@@ -89,28 +97,19 @@ impl Console {
         &self,
         streams: &mut Streams<'_>,
         fleet: &Fleet,
-        interpreter: &mut Interpreter,
+        interpreter: Interpreter,
     ) -> Result<Exit, Stop> {
-        let mut text = String::new();
+        let interpreter = RefCell::new(interpreter);
+        let history = self.changing.ledger.beside(streams, HISTORY);
+        let mut typist = Typist::new(&interpreter, fleet, history)?;
         loop {
-            streams.words(if text.is_empty() {
-                "hence> "
-            } else {
-                "     > "
-            });
-            let mut line = String::new();
-            let read = streams.input().read_line(&mut line);
-            if !matches!(read, Ok(count) if count > 0) {
-                break;
-            }
-            text.push_str(&line);
-            let is_begun = interpreter.completeness(&text) == Completeness::Begun;
-            // An empty line ends what seems to have no end.
-            if text.trim().is_empty() || is_begun && !line.trim().is_empty() {
-                continue;
-            }
+            let text = match typist.next() {
+                Typed::Statement(text) => text,
+                Typed::Abandoned => continue,
+                Typed::End => break,
+            };
             let before = fleet.session().uncommitted();
-            let result = interpreter.run(&text);
+            let result = interpreter.borrow_mut().run(&text);
             self.say(streams, fleet)?;
             match result {
                 Ok(value) if value.is_unit() => {}
@@ -124,9 +123,7 @@ impl Console {
                     show(streams, &sources, file, trouble, place);
                 }
             }
-            text.clear();
         }
-        streams.words("\n");
         let result = fleet.session().commit(None);
         self.say(streams, fleet)?;
         let Err((trouble, _)) = result else {

@@ -6,6 +6,7 @@
 use hence_fleet::edit::{self, Edit};
 use hence_fleet::query::{Query, Subject};
 use hence_fleet::{Config, Failure, Kind, Pool, Words};
+use hence_ledger::key::fold;
 use hence_ledger::{Command, Fault, Key, Keys, State, Value, Vocabulary};
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::Sources;
@@ -132,6 +133,18 @@ impl Session {
     fn state(&self) -> &State {
         let draft = self.draft.as_ref();
         draft.map_or(self.service.state(), |draft| &draft.state)
+    }
+
+    /// Whether a text names something whose value is a secret, and so might tell another one.
+    pub fn is_about_secrets(&self, text: &str) -> bool {
+        let text = fold(text);
+        let sealed = self.state().iter();
+        let mut sealed = sealed.filter(|(_, said)| matches!(said.value, Value::Sealed(_)));
+        sealed.any(|(key, _)| {
+            key.names()
+                .next_back()
+                .is_some_and(|name| text.contains(&*name))
+        })
     }
 
     /// There must be such a thing.

@@ -5,6 +5,7 @@
 //! step, so that others can work while somebody reads a menu.
 
 use std::io;
+use std::path::PathBuf;
 
 use clap::Args;
 use hence_fleet::check::WRONG_VALUE;
@@ -530,6 +531,13 @@ impl Talk<'_, '_> {
 
     fn say(&mut self, words: &str) -> Step {
         Ok(writeln!(self.console.data(), "{words}")?)
+    }
+}
+
+impl Ledger {
+    /// A file beside the ledger, for what only those who sit at a terminal care about.
+    pub fn beside(&self, console: &Console<'_>, name: &str) -> PathBuf {
+        console.path(&self.directory(console)).join(name)
     }
 }
 
