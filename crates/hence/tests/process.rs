@@ -136,8 +136,47 @@ fn shells_and_manuals_are_served() {
     assert!(folder.join("hence-compile.1").is_file());
 }
 
-/// An empty folder for one test.
 #[cfg(unix)]
+#[test]
+fn a_script_is_heard_while_it_runs() {
+    use std::os::unix::process::ExitStatusExt;
+    let folder = folder("heard");
+    let loops = "print(\"begun\"); let sum = 0; loop { sum += [1, 2, 3].sum(); }";
+    let source = file("loops.rhai", loops);
+    let mut command = hence(&["console", &source]);
+    let command = command.current_dir(&folder).env_remove("HENCE_DATA");
+    let mut child = command
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("hence can be run");
+    let mut begun = [0; 6];
+    let stdout = child.stdout.as_mut().expect("it is piped");
+    stdout.read_exact(&mut begun).expect("something is printed");
+    assert_eq!(&begun, b"begun\n");
+    // It has not come to its end when this is read.
+    child.kill().expect("it is ours");
+    let ended = child.wait().expect("it ends");
+    assert_eq!((ended.code(), ended.signal()), (None, Some(9)));
+}
+
+#[test]
+fn a_script_that_nobody_hears_does_its_work() {
+    let folder = folder("unheard");
+    let text = "for n in 1..=30000 { print(`line ${n}`); } fleet.add(\"node\", \"n1\");";
+    let source = file("unheard.rhai", text);
+    let mut command = hence(&["console", &source]);
+    let command = command.current_dir(&folder).env_remove("HENCE_DATA");
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("hence can be run");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("hence ends");
+    assert_eq!(output.status.code(), Some(0));
+    let mut list = hence(&["list", "nodes"]);
+    let list = list.current_dir(&folder).env_remove("HENCE_DATA").output();
+    assert_eq!(list.expect("hence can be run").stdout, b"n1\n");
+}
+
+/// An empty folder for one test.
 fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
