@@ -144,9 +144,13 @@ impl Session {
         let sealed = self.state().iter();
         let mut sealed = sealed.filter(|(_, said)| matches!(said.value, Value::Sealed(_)));
         sealed.any(|(key, _)| {
-            key.names()
-                .next_back()
-                .is_some_and(|name| text.contains(&*name))
+            let names: Vec<_> = key.names().collect();
+            // A property has the name of a thing before it; what is set on a thing has its own name at the end.
+            let name = match names.as_slice() {
+                [_, thing, _] => Some(thing),
+                names => names.last(),
+            };
+            name.is_some_and(|name| text.contains(&**name))
         })
     }
 

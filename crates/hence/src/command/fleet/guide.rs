@@ -307,11 +307,12 @@ impl Talk<'_, '_> {
         let remove = [Edit::Remove(thing)];
         let owner = self.changing.owner();
         let commands = edit::commands(service.state(), owner, &remove[0]).map_err(refused)?;
-        let count = retracted(service.state(), &commands);
-        self.say(&format!(
-            "all of this goes with it, {}",
-            many(count, "assertion")
-        ))?;
+        let count = many(retracted(service.state(), &commands), "assertion");
+        let stays = match kind {
+            Kind::Group => "; its nodes stay",
+            _ => "",
+        };
+        self.say(&format!("all of this goes with it, {count}{stays}"))?;
         match self.agreed(&format!("remove {what}?"))? {
             true => self.change(service, format!("remove {what}"), &remove),
             false => Ok(()),
