@@ -131,7 +131,7 @@ impl Interpreter {
         let mut names: BTreeSet<String> = its.map(|(name, _)| name).collect();
         if let Some(map) = value.read_lock::<Map>() {
             let keys = map.keys().map(ToString::to_string);
-            names.extend(keys.filter(|key| is_name(key)));
+            names.extend(keys.filter(|key| is_key(key)));
         }
         names
     }
@@ -193,7 +193,13 @@ fn functions(engine: &Engine) -> Vec<(String, Option<TypeId>)> {
     )
 }
 
-/// Whether a text can stand for a variable, a function or the key of a map.
+/// Whether a text can be the key of a map without quotes.
+pub fn is_key(text: &str) -> bool {
+    // What is a word of the language, or may become one, is not.
+    is_name(text) && rhai::is_valid_function_name(text)
+}
+
+/// Whether a text looks like a variable or a function.
 pub fn is_name(text: &str) -> bool {
     let mut characters = text.chars();
     let first = characters.next();

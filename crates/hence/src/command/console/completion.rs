@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 use hence_fleet::edit::Relation;
 use hence_fleet::{Kind, Pool};
-use hence_functions::interpreter::{Before, Interpreter, is_name};
+use hence_functions::interpreter::{Before, Interpreter, is_key, is_name};
 use hence_ledger::key::fold;
 
 use crate::command::fleet::entity::{any_kind, relation};
@@ -48,7 +48,7 @@ pub fn complete(text: &str, interpreter: &Interpreter, pool: &Pool) -> (usize, V
             let start = text.len() - begun.len();
             if let Some(wanted) = end.wanted_key() {
                 let names = wanted.names(pool).into_iter();
-                let names = names.filter(|name| is_name(name));
+                let names = names.filter(|name| is_key(name));
                 return (start, beginning_with(begun, names));
             }
             let before = before(&text[..start]);
@@ -56,7 +56,7 @@ pub fn complete(text: &str, interpreter: &Interpreter, pool: &Pool) -> (usize, V
             let mut names: Vec<String> = names.filter(|name| name.starts_with(begun)).collect();
             if before == Before::Something {
                 // It may be a configuration.
-                let parameters = spelled(pool, Kind::Param).filter(|name| is_name(name));
+                let parameters = spelled(pool, Kind::Param).filter(|name| is_key(name));
                 names.extend(beginning_with(begun, parameters));
             }
             (start, names)
@@ -425,6 +425,8 @@ mod tests {
             ("fleet.set(\"group\", \"g\", #{a: 1, ann", "annotation"),
             ("fleet.set(\"group\", \"g\", #{\"gate", "GATE.PORT"),
             ("fleet.set(\"param\", \"p\", #{\"must", "must-change"),
+            ("fleet.set(\"param\", \"p\", #{\"def", "default"),
+            ("fleet.set(\"param\", \"p\", #{def", ""),
             ("fleet.add(\"node\", \"n1\", \"param\", #{po", "PORT"),
             // The names of a key.
             ("fleet.assert(\"no", "node"),
