@@ -28,7 +28,7 @@ use clap::error::ErrorKind;
 use hence_model::diagnostic::Diagnostic;
 
 use command::Arguments;
-use console::Console;
+use console::{Colour, Console, Form};
 
 /// How much stack a command should get. Little of it is used; expressions nest by recursion.
 pub const STACK: usize = 256 << 20;
@@ -131,8 +131,9 @@ fn not_a_command(error: &clap::Error, world: &mut World) -> Exit {
     // A stream that is closed has nobody to complain to.
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            let help = command::help::tidy(&error.to_string());
-            let _ = world.stdout.write_all(help.as_bytes());
+            let mut console = Console::new(world, Form::Text, Colour::Never);
+            let help = command::help::wished(&console, &error.to_string());
+            let _ = console.data().write_all(help.as_bytes());
             Exit::Done
         }
         _ => {

@@ -136,8 +136,47 @@ fn shells_and_manuals_are_served() {
     assert!(folder.join("hence-compile.1").is_file());
 }
 
-/// An empty folder for one test.
 #[cfg(unix)]
+#[test]
+fn a_script_is_heard_while_it_runs() {
+    use std::os::unix::process::ExitStatusExt;
+    let folder = folder("heard");
+    let loops = "print(\"begun\"); let sum = 0; loop { sum += [1, 2, 3].sum(); }";
+    let source = file("loops.rhai", loops);
+    let mut command = hence(&["console", &source]);
+    let command = command.current_dir(&folder).env_remove("HENCE_DATA");
+    let mut child = command
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("hence can be run");
+    let mut begun = [0; 6];
+    let stdout = child.stdout.as_mut().expect("it is piped");
+    stdout.read_exact(&mut begun).expect("something is printed");
+    assert_eq!(&begun, b"begun\n");
+    // It has not come to its end when this is read.
+    child.kill().expect("it is ours");
+    let ended = child.wait().expect("it ends");
+    assert_eq!((ended.code(), ended.signal()), (None, Some(9)));
+}
+
+#[test]
+fn a_script_that_nobody_hears_does_its_work() {
+    let folder = folder("unheard");
+    let text = "for n in 1..=30000 { print(`line ${n}`); } fleet.add(\"node\", \"n1\");";
+    let source = file("unheard.rhai", text);
+    let mut command = hence(&["console", &source]);
+    let command = command.current_dir(&folder).env_remove("HENCE_DATA");
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("hence can be run");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("hence ends");
+    assert_eq!(output.status.code(), Some(0));
+    let mut list = hence(&["list", "nodes"]);
+    let list = list.current_dir(&folder).env_remove("HENCE_DATA").output();
+    assert_eq!(list.expect("hence can be run").stdout, b"n1\n");
+}
+
+/// An empty folder for one test.
 fn folder(name: &str) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -217,8 +256,16 @@ fn help_knows_plug_ins() {
     script(&bin, "hence-greet", "#!/bin/sh\necho \"about $1\"\n");
     script(&bin, "hence-list", "#!/bin/sh\necho not me\n");
     fs::write(bin.join("hence-notes"), "not a program").expect("the folder is ours");
-    let (_, data, _) = run_with(&bin, &["help"], "");
-    assert!(data.contains("\nPlug-ins:\n  greet\n\n"), "{data}");
+    script(&bin, "hence-\u{1b}[31mred", "#!/bin/sh\n");
+    for ask in ["help", "--help", "-h"] {
+        let (_, data, _) = run_with(&bin, &[ask], "");
+        assert!(data.contains("\nPlug-ins:\n  greet\n\n"), "{ask}: {data}");
+        let (commands, below) = data.split_once("\nPlug-ins:").expect("it was found");
+        assert!(commands.contains("\n  compile"), "{ask}: {data}");
+        assert!(below.contains("\nExit codes: "), "{ask}: {data}");
+    }
+    let (_, data, _) = run_with(&bin, &["compile", "--help"], "");
+    assert!(!data.contains("Plug-ins"), "{data}");
     let (code, data, _) = run_with(&bin, &["help", "greet"], "");
     assert_eq!((code, data.as_str()), (Some(0), "about --help\n"));
 
@@ -231,6 +278,101 @@ fn help_knows_plug_ins() {
         (Some(1), ""),
         "our own commands come first"
     );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_path_may_be_as_it_likes() {
+    let bin = folder("odd");
+    script(&bin, "hence-greet", "#!/bin/sh\n");
+    std::os::unix::fs::symlink("nowhere", bin.join("hence-gone")).expect("the folder is ours");
+    fs::create_dir(bin.join("hence-folder")).expect("the folder is ours");
+    let file = bin.join("hence-greet");
+    let path = format!("/no/such/folder::{}:{}", file.display(), bin.display());
+    let output = hence(&["--help"]).env("PATH", path).output();
+    let output = output.expect("hence can be run");
+    let data = String::from_utf8(output.stdout).expect("output is text");
+    assert!(data.contains("\nPlug-ins:\n  greet\n\n"), "{data}");
+    assert!(output.stderr.is_empty());
+    let output = hence(&["--help"]).env_remove("PATH").output();
+    let data = output.expect("hence can be run").stdout;
+    assert!(!String::from_utf8_lossy(&data).contains("Plug-ins"));
+}
+
+#[test]
+fn a_guide_stays_when_somebody_else_holds_the_ledger() {
+    let folder = folder("held");
+    let mut add = hence(&["add", "node", "n1"]);
+    let added = add.current_dir(&folder).env_remove("HENCE_DATA").output();
+    assert!(added.expect("hence can be run").status.success());
+
+    let mut holder = Guide::begin(&folder);
+    holder.answers("1", "which (nothing: back): ");
+    let mut other = Guide::begin(&folder);
+    other.answers("1", "what to do (nothing: the menu): ");
+    drop(holder);
+    other.answers("1", "which (nothing: back): ");
+    let words = other.end();
+    assert_eq!(words.matches("store.locked").count(), 1, "{words}");
+}
+
+/// A guide that is answered line by line.
+struct Guide {
+    child: std::process::Child,
+    heard: Vec<u8>,
+}
+
+impl Guide {
+    fn begin(folder: &Path) -> Self {
+        let mut command = hence(&["guide"]);
+        let command = command.current_dir(folder).env_remove("HENCE_DATA");
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let child = command.stderr(Stdio::piped()).spawn();
+        let child = child.expect("hence can be run");
+        let heard = Vec::new();
+        let mut guide = Self { child, heard };
+        guide.hears("what to do (nothing: the menu): ");
+        guide
+    }
+
+    /// Answers, and reads until the next question.
+    fn answers(&mut self, answer: &str, question: &str) {
+        let stdin = self.child.stdin.as_mut().expect("it is piped");
+        writeln!(stdin, "{answer}").expect("somebody reads it");
+        self.hears(question);
+    }
+
+    fn hears(&mut self, question: &str) {
+        let stdout = self.child.stdout.as_mut().expect("it is piped");
+        self.heard.clear();
+        while !self.heard.ends_with(question.as_bytes()) {
+            let mut byte = [0];
+            let read = stdout.read_exact(&mut byte);
+            let heard = String::from_utf8_lossy(&self.heard);
+            assert!(read.is_ok(), "`{question}` is not heard, but {heard}");
+            self.heard.extend(byte);
+        }
+    }
+
+    /// Leaves; what was wrong is what it said beside its questions.
+    fn end(mut self) -> String {
+        drop(self.child.stdin.take());
+        let mut words = String::new();
+        let stderr = self.child.stderr.as_mut().expect("it is piped");
+        stderr.read_to_string(&mut words).expect("words are text");
+        let ended = self.child.wait().expect("it ends");
+        assert_eq!(ended.code(), Some(0), "{words}");
+        words
+    }
+}
+
+impl Drop for Guide {
+    fn drop(&mut self) {
+        // Without an answer it leaves, and without us it would wait for one.
+        drop(self.child.stdin.take());
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 #[cfg(unix)]

@@ -45,8 +45,22 @@ impl Help {
     }
 }
 
+/// Help as somebody wished for it with an option; if it is about all commands, so are the plug-ins in it.
+pub fn wished(console: &Console<'_>, help: &str) -> String {
+    let hence = Arguments::command();
+    let always = hence.get_after_help().map(ToString::to_string);
+    let parts = always.as_deref().and_then(|always| help.split_once(always));
+    match parts {
+        Some((commands, rest)) => {
+            let below = below(&hence, &plugin::installed(console));
+            tidy(&format!("{commands}{below}{rest}"))
+        }
+        None => tidy(help),
+    }
+}
+
 /// Help without the blanks that clap leaves at the ends of lines.
-pub fn tidy(help: &str) -> String {
+fn tidy(help: &str) -> String {
     let lines = help.lines().map(str::trim_end);
     lines.flat_map(|line| [line, "\n"]).collect()
 }

@@ -59,7 +59,8 @@ pub fn installed(console: &Console<'_>) -> BTreeMap<String, PathBuf> {
         }
     }
     let hence = Arguments::command();
-    let own = hence.get_subcommands().map(clap::Command::get_name);
+    let own = hence.get_subcommands();
+    let own = own.flat_map(|own| own.get_all_aliases().chain([own.get_name()]));
     // Nobody could run a plug-in that is called as a command of ours.
     own.for_each(|own| drop(plugins.remove(own)));
     plugins
@@ -69,7 +70,9 @@ pub fn installed(console: &Console<'_>) -> BTreeMap<String, PathBuf> {
 fn name_of(program: &OsStr) -> Option<String> {
     let name = program.to_str()?.strip_prefix(PREFIX)?;
     let name = name.strip_suffix(std::env::consts::EXE_SUFFIX)?;
-    (!name.is_empty()).then(|| name.to_owned())
+    // One that a terminal would take for more than a name nobody has typed.
+    let is_name = !name.is_empty() && !name.contains(char::is_control);
+    is_name.then(|| name.to_owned())
 }
 
 #[cfg(unix)]

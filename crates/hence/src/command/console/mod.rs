@@ -6,21 +6,31 @@
 //!
 //! What a script changes is committed when it ends, as one change; a script that fails changes nothing.
 
+mod completion;
 mod fleet;
 mod session;
+mod typed;
+
+use std::cell::RefCell;
+use std::sync::mpsc::channel;
+use std::thread::Builder;
 
 use clap::Args;
 use hence_functions::Mistake;
-use hence_functions::interpreter::{Broken, Completeness, Interpreter, show as shown};
+use hence_functions::interpreter::{Broken, Interpreter, show as shown};
 use hence_model::diagnostic::Diagnostic;
 use hence_model::source::{FileId, Sources, Span};
 use rhai::{Array, Dynamic};
 
 use super::fleet::{Changing, read, tell};
 use crate::console::Console as Streams;
-use crate::{Exit, Stop};
+use crate::{Exit, STACK, Stop};
 use fleet::{Fleet, Thrown};
 use session::{Place, SCRIPT, Said, Session, Trouble};
+use typed::{Typed, Typist};
+
+/// What was typed is kept in this file of the ledger's directory.
+const HISTORY: &str = "console-history";
 
 /// Run a script on a fleet, or type one
 #[derive(Args)]
@@ -56,7 +66,7 @@ impl Console {
         interpreter.name("fleet", Dynamic::from(fleet.clone()));
         match given {
             Some((sources, file)) => self.script(streams, &fleet, &mut interpreter, &sources, file),
-            None => self.dialogue(streams, &fleet, &mut interpreter),
+            None => self.dialogue(streams, &fleet, interpreter),
         }
     }
 
@@ -72,12 +82,11 @@ impl Console {
         let text = sources.slice(sources.span(file));
         // The system reads this line, and finds the interpreter in it.
         let commented = text.strip_prefix("#!").map(|rest| format!("//{rest}"));
-        let result = interpreter.run(commented.as_deref().unwrap_or(text));
-        let result = match result {
+        let text = commented.as_deref().unwrap_or(text);
+        let result = self.aloud(streams, fleet, || match interpreter.run(text) {
             Ok(_) => fleet.session().commit(None),
             Err(broken) => Err(trouble(broken)),
-        };
-        self.say(streams, fleet)?;
+        })?;
         Ok(match result {
             Ok(()) => Exit::Done,
             Err((trouble, place)) => show(streams, sources, file, trouble, place),
@@ -89,30 +98,20 @@ impl Console {
         &self,
         streams: &mut Streams<'_>,
         fleet: &Fleet,
-        interpreter: &mut Interpreter,
+        interpreter: Interpreter,
     ) -> Result<Exit, Stop> {
-        let mut text = String::new();
+        let interpreter = RefCell::new(interpreter);
+        let history = self.changing.ledger.beside(streams, HISTORY);
+        let mut typist = Typist::new(&interpreter, fleet, history)?;
         loop {
-            streams.words(if text.is_empty() {
-                "hence> "
-            } else {
-                "     > "
-            });
-            let mut line = String::new();
-            let read = streams.input().read_line(&mut line);
-            if !matches!(read, Ok(count) if count > 0) {
-                break;
-            }
-            text.push_str(&line);
-            let is_begun = interpreter.completeness(&text) == Completeness::Begun;
-            // An empty line ends what seems to have no end.
-            if text.trim().is_empty() || is_begun && !line.trim().is_empty() {
-                continue;
-            }
+            let text = match typist.next() {
+                Typed::Statement(text) => text,
+                Typed::Abandoned => continue,
+                Typed::End => break,
+            };
             let before = fleet.session().uncommitted();
-            let result = interpreter.run(&text);
-            self.say(streams, fleet)?;
-            match result {
+            let interpreter = &mut *interpreter.borrow_mut();
+            match self.aloud(streams, fleet, || interpreter.run(&text))? {
                 Ok(value) if value.is_unit() => {}
                 Ok(value) => writeln!(streams.data(), "{}", shown(&value))?,
                 Err(broken) => {
@@ -124,12 +123,9 @@ impl Console {
                     show(streams, &sources, file, trouble, place);
                 }
             }
-            text.clear();
         }
-        streams.words("\n");
-        let result = fleet.session().commit(None);
-        self.say(streams, fleet)?;
-        let Err((trouble, _)) = result else {
+        let result = self.aloud(streams, fleet, || fleet.session().commit(None));
+        let Err((trouble, _)) = result? else {
             return Ok(Exit::Done);
         };
         for reason in &trouble.reasons {
@@ -138,17 +134,53 @@ impl Console {
         Ok(trouble.exit)
     }
 
-    /// Says what the script had to say.
-    fn say(&self, streams: &mut Streams<'_>, fleet: &Fleet) -> Result<(), Stop> {
-        let said = fleet.session().said();
-        for said in said {
-            match said {
-                Said::Printed(line) => writeln!(streams.data(), "{line}")?,
-                Said::Words(words) => streams.say(&words),
-                Said::Changed(receipt) => drop(tell(streams, self.changing.format, &receipt)?),
+    /// Does something, and says meanwhile what it has to say. It is done on a thread of its own: what scripts call may be
+    /// called on any, and the streams are only on this one.
+    fn aloud<T: Send>(
+        &self,
+        streams: &mut Streams<'_>,
+        fleet: &Fleet,
+        work: impl FnOnce() -> T + Send,
+    ) -> Result<T, Stop> {
+        let (speaker, said) = channel();
+        fleet.session().heard_by(Some(speaker));
+        std::thread::scope(|scope| {
+            let thread = Builder::new().stack_size(STACK).spawn_scoped(scope, || {
+                hence_model::stack::begin(STACK);
+                let _end = Silence(fleet);
+                work()
+            });
+            let thread = thread.expect("a thread can be started");
+            let mut shown = Ok(());
+            for said in said {
+                // What nobody sees any more is done all the same.
+                if shown.is_ok() {
+                    shown = self.say(streams, said);
+                }
             }
+            match thread.join() {
+                Ok(done) => shown.map(|()| done),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        })
+    }
+
+    fn say(&self, streams: &mut Streams<'_>, said: Said) -> Result<(), Stop> {
+        match said {
+            Said::Printed(line) => writeln!(streams.data(), "{line}")?,
+            Said::Words(words) => streams.say(&words),
+            Said::Changed(receipt) => drop(tell(streams, self.changing.format, &receipt)?),
         }
         Ok(())
+    }
+}
+
+/// Nothing more is said when this goes, however it goes; so nobody listens for ever.
+struct Silence<'f>(&'f Fleet);
+
+impl Drop for Silence<'_> {
+    fn drop(&mut self) {
+        self.0.session().heard_by(None);
     }
 }
 

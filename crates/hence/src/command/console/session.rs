@@ -3,9 +3,12 @@
 //! Changes are collected, and seen by what is asked about the head; nobody else sees them before they are committed, all as
 //! one change.
 
+use std::sync::mpsc::Sender;
+
 use hence_fleet::edit::{self, Edit};
 use hence_fleet::query::{Query, Subject};
 use hence_fleet::{Config, Failure, Kind, Pool, Words};
+use hence_ledger::key::fold;
 use hence_ledger::{Command, Fault, Key, Keys, State, Value, Vocabulary};
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::Sources;
@@ -19,7 +22,7 @@ use hence_service::pushed::Archive;
 /// A script cannot be read, or not be run to its end.
 pub const SCRIPT: Code = Code::new("console.script");
 
-/// The most that one script may print before somebody sees it, in bytes.
+/// The most that one script may print, in bytes.
 const PRINTED: usize = 16 << 20;
 
 /// What is in the way, and who is to blame.
@@ -78,7 +81,7 @@ impl From<Stop> for Trouble {
     }
 }
 
-/// What a script has to say, for later.
+/// What a script has to say.
 pub enum Said {
     /// A line of data.
     Printed(String),
@@ -97,7 +100,8 @@ pub struct Session {
     request: Request,
     leave: Leave,
     draft: Option<Draft>,
-    said: Vec<Said>,
+    /// Whoever listens while a script runs.
+    listener: Option<Sender<Said>>,
     printed: usize,
 }
 
@@ -118,7 +122,7 @@ impl Session {
             request,
             leave,
             draft: None,
-            said: Vec::new(),
+            listener: None,
             printed: 0,
         }
     }
@@ -132,6 +136,22 @@ impl Session {
     fn state(&self) -> &State {
         let draft = self.draft.as_ref();
         draft.map_or(self.service.state(), |draft| &draft.state)
+    }
+
+    /// Whether a text names something whose value is a secret, and so might tell another one.
+    pub fn is_about_secrets(&self, text: &str) -> bool {
+        let text = fold(text);
+        let sealed = self.state().iter();
+        let mut sealed = sealed.filter(|(_, said)| matches!(said.value, Value::Sealed(_)));
+        sealed.any(|(key, _)| {
+            let names: Vec<_> = key.names().collect();
+            // A property has the name of a thing before it; what is set on a thing has its own name at the end.
+            let name = match names.as_slice() {
+                [_, thing, _] => Some(thing),
+                names => names.last(),
+            };
+            name.is_some_and(|name| text.contains(&**name))
+        })
     }
 
     /// There must be such a thing.
@@ -276,7 +296,7 @@ impl Session {
         let commands: Vec<Command> = draft.commands.iter().map(|(one, _)| one.clone()).collect();
         match self.service.commit(&request, &commands, &self.leave) {
             Ok(receipt) => {
-                self.said.push(Said::Changed(receipt));
+                self.say(Said::Changed(receipt));
                 Ok(())
             }
             Err(refused) => {
@@ -308,7 +328,7 @@ impl Session {
         self.committed("activate")?;
         let request = self.request(None);
         let activated = self.service.activate(&request, &Extent::Everything, None)?;
-        self.said.push(Said::Words(match activated.receipt {
+        self.say(Said::Words(match activated.receipt {
             Receipt::Nothing => "nothing changed since the last activation".to_owned(),
             Receipt::Done(done) => {
                 let nodes = many(activated.changed.len(), "node");
@@ -323,7 +343,7 @@ impl Session {
         self.committed("undo")?;
         let request = self.request(None);
         let receipt = self.service.undo(&request, None, None)?;
-        self.said.push(Said::Changed(receipt));
+        self.say(Said::Changed(receipt));
         Ok(())
     }
 
@@ -333,7 +353,7 @@ impl Session {
         let (request, version) = (self.request(None), self.version());
         self.service.name(&request, name, version, "")?;
         let words = format!("version {version} is named `{name}`");
-        self.said.push(Said::Words(words));
+        self.say(Said::Words(words));
         Ok(())
     }
 
@@ -347,21 +367,29 @@ impl Session {
         Err(trouble.help("`fleet.commit()` commits them").into())
     }
 
-    /// Prints a line, when the time comes.
+    /// Prints a line.
     pub fn print(&mut self, line: String) -> Result<(), Trouble> {
         self.printed += line.len() + 1;
         if self.printed > PRINTED {
             let message = format!("it prints more than {} MiB", PRINTED >> 20);
             return Err(Diagnostic::error(SCRIPT, message).into());
         }
-        self.said.push(Said::Printed(line));
+        self.say(Said::Printed(line));
         Ok(())
     }
 
-    /// What there is to say.
-    pub fn said(&mut self) -> Vec<Said> {
+    /// Says something to whoever listens.
+    fn say(&self, said: Said) {
+        if let Some(listener) = &self.listener {
+            // A listener who has left does not stop a script from what it does.
+            let _ = listener.send(said);
+        }
+    }
+
+    /// What is said goes here from now on.
+    pub fn heard_by(&mut self, listener: Option<Sender<Said>>) {
         self.printed = 0;
-        std::mem::take(&mut self.said)
+        self.listener = listener;
     }
 }
 

@@ -4,14 +4,16 @@
 //! the guide says what now stands in the way of an activation, and offers the repairs. The ledger is held only during a
 //! step, so that others can work while somebody reads a menu.
 
+use std::collections::BTreeSet;
 use std::io;
+use std::path::PathBuf;
 
 use clap::Args;
 use hence_fleet::check::WRONG_VALUE;
 use hence_fleet::edit::{self, Edit, Item, Relation, Thing};
 use hence_fleet::{Failure, Kind, Repair};
 use hence_ledger::key::fold;
-use hence_ledger::{Command, Value, parser};
+use hence_ledger::{Command, Fault, Key, State, Value, parser};
 use hence_model::diagnostic::Code;
 use hence_model::source::Sources;
 use hence_service::{Extent, Leave, Service};
@@ -109,6 +111,7 @@ enum Action {
     Set,
     AddNode,
     AddGroup,
+    Remove(Kind),
     Plan,
     Activate,
     Snapshot,
@@ -117,7 +120,7 @@ enum Action {
 }
 
 /// The menu.
-const MENU: [(&str, Action); 16] = [
+const MENU: [(&str, Action); 18] = [
     ("look at a node", Action::Look(Kind::Node)),
     ("look at a group", Action::Look(Kind::Group)),
     ("look at a feature", Action::Look(Kind::Feature)),
@@ -129,6 +132,8 @@ const MENU: [(&str, Action); 16] = [
     ("set a parameter", Action::Set),
     ("add a node", Action::AddNode),
     ("add a group", Action::AddGroup),
+    ("remove a node", Action::Remove(Kind::Node)),
+    ("remove a group", Action::Remove(Kind::Group)),
     ("show what an activation would change", Action::Plan),
     ("activate", Action::Activate),
     ("take a snapshot", Action::Snapshot),
@@ -194,6 +199,7 @@ impl Talk<'_, '_> {
             Action::Set => self.set(service),
             Action::AddNode => self.add_node(service),
             Action::AddGroup => self.add_group(service),
+            Action::Remove(kind) => self.remove(service, kind),
             Action::Plan => self.plan(service),
             Action::Activate => self.activate(service),
             Action::Snapshot => self.snapshot(service),
@@ -292,6 +298,26 @@ impl Talk<'_, '_> {
         self.change(service, words, &[create])
     }
 
+    /// Shows what goes with a thing first.
+    fn remove(&mut self, service: &mut Service, kind: Kind) -> Step {
+        let thing = self.choose_thing(service, kind)?;
+        show::print(self.console, service.state(), &thing)?;
+        let what = words(&thing);
+        let remove = [Edit::Remove(thing)];
+        let owner = self.changing.owner();
+        let commands = edit::commands(service.state(), owner, &remove[0]).map_err(refused)?;
+        let count = many(retracted(service.state(), &commands), "assertion");
+        let stays = match kind {
+            Kind::Group => "; its nodes stay",
+            _ => "",
+        };
+        self.say(&format!("all of this goes with it, {count}{stays}"))?;
+        match self.agreed(&format!("remove {what}?"))? {
+            true => self.change(service, format!("remove {what}"), &remove),
+            false => Ok(()),
+        }
+    }
+
     fn plan(&mut self, service: &mut Service) -> Step {
         let planned = service.plan(&Extent::Everything);
         let planned = planned.map_err(|refused| stop(self.console, refused))?;
@@ -308,8 +334,16 @@ impl Talk<'_, '_> {
             let result = service.activate(&request, &Extent::Everything, Some(seen));
             let activated = result.map_err(|refused| stop(self.console, refused))?;
             activate::tell(self.console, Format::Text, service, &activated)?;
+            return self.offer_snapshot(service, "take a snapshot?");
         }
         Ok(())
+    }
+
+    fn offer_snapshot(&mut self, service: &mut Service, question: &str) -> Step {
+        match self.agreed(question)? {
+            true => self.snapshot(service),
+            false => Ok(()),
+        }
     }
 
     fn snapshot(&mut self, service: &mut Service) -> Step {
@@ -365,23 +399,22 @@ impl Talk<'_, '_> {
         }
     }
 
-    /// Says what stands in the way of an activation and does repairs, until nothing does or somebody has enough. Then
-    /// all that was done can be kept under a name.
+    /// Says what stands in the way of an activation and does repairs, until nothing does or somebody has enough. Either
+    /// way all that was done can be kept under a name.
     fn after_change(&mut self, service: &mut Service) -> Step {
         loop {
             let failures = service.head().validate();
             if failures.is_empty() {
                 let nodes = many(service.head().node_count(), "node");
                 self.say(&format!("{nodes}, nothing is wrong"))?;
-                return match self.agreed("take a snapshot?")? {
-                    true => self.snapshot(service),
-                    false => Ok(()),
-                };
+                return self.offer_snapshot(service, "take a snapshot?");
             }
             let repairs = self.show_failures(service, &failures)?;
             let answer = self.ask("number of a repair to do (nothing: none)")?;
             if answer.is_empty() {
-                return Ok(());
+                // What is half done may be worth coming back to.
+                let question = "take a snapshot, wrong as it is?";
+                return self.offer_snapshot(service, question);
             }
             match number(&answer, repairs.len()) {
                 Some(number) => self.repair(service, &repairs[number])?,
@@ -532,12 +565,36 @@ impl Talk<'_, '_> {
     }
 }
 
+impl Ledger {
+    /// A file beside the ledger, for what only those who sit at a terminal care about.
+    pub fn beside(&self, console: &Console<'_>, name: &str) -> PathBuf {
+        console.path(&self.directory(console)).join(name)
+    }
+}
+
 /// A group or a node in the words of commands.
 fn words(place: &Thing) -> String {
     match place.name.as_str() {
         DEFAULT => "default".to_owned(),
         name => format!("{} {name}", place.kind.word()),
     }
+}
+
+/// How many assertions commands would retract.
+fn retracted(state: &State, commands: &[Command]) -> usize {
+    let keys = commands.iter().filter_map(|command| match command {
+        Command::Retract(keys) => Some(keys.clone()),
+        _ => None,
+    });
+    let keys: BTreeSet<&Key> = keys
+        .flat_map(|keys| state.among(keys))
+        .map(|(key, _)| key)
+        .collect();
+    keys.len()
+}
+
+fn refused(fault: Fault) -> Stop {
+    Stop::Refused(Box::new(fault.into()))
 }
 
 /// The place of a number in a list that people count from one.
