@@ -58,6 +58,7 @@ fn status(code: Code) -> StatusCode {
         | hence_store::NO_SUCH_NAME => StatusCode::NOT_FOUND,
         hence_store::MOVED | hence_service::activation::STALE => StatusCode::PRECONDITION_FAILED,
         ENROLLED
+        | hence_service::access::LAST_ADMINISTRATOR
         | admission::TAKEN
         | hence_store::NAME_TAKEN
         | hence_store::UNDO_MOVED

@@ -27,8 +27,6 @@ use crate::answer::No;
 use crate::hub::{Counted, Hub};
 use crate::{Record, TOO_MANY};
 
-/// So long somebody may take to say what they want.
-const HESITATION: Duration = Duration::from_secs(10);
 /// So long those who are being answered are waited for at the end.
 const FAREWELL: Duration = Duration::from_secs(10);
 
@@ -154,7 +152,8 @@ impl Connection {
         match tls {
             None => self.speak(TokioIo::new(stream), watcher).await,
             Some(tls) => {
-                let handshake = tokio::time::timeout(HESITATION, tls.accept(stream)).await;
+                let handshake =
+                    tokio::time::timeout(self.hub.parts.limits.patience, tls.accept(stream)).await;
                 if let Ok(Ok(stream)) = handshake {
                     self.speak(TokioIo::new(stream), watcher).await;
                 }
@@ -163,13 +162,14 @@ impl Connection {
     }
 
     async fn speak(self, stream: impl Read + Write + Unpin + 'static, watcher: Watcher) {
+        let patience = self.hub.parts.limits.patience;
         let answer = service_fn(move |request: hyper::Request<Incoming>| {
             let connection = self.clone();
             async move { Ok::<_, Infallible>(connection.answer(request.map(Body::new)).await) }
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(HESITATION)
+            .header_read_timeout(patience)
             .serve_connection(stream, answer);
         // Whoever leaves in the middle of a word has left.
         let _ = watcher.watch(connection).await;

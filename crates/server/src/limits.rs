@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Mutex;
+use std::time::Duration;
 
 /// How much is taken.
 #[derive(Clone, Copy, Debug)]
@@ -15,6 +16,8 @@ pub struct Limits {
     pub rate: u64,
     /// Wrong tokens in a minute from one address.
     pub guesses: u64,
+    /// So long somebody may take to say what they want.
+    pub patience: Duration,
 }
 
 impl Default for Limits {
@@ -24,6 +27,7 @@ impl Default for Limits {
             connections: 16_384,
             rate: 5_000,
             guesses: 60,
+            patience: Duration::from_secs(15),
         }
     }
 }

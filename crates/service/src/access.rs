@@ -2,14 +2,17 @@
 
 use hence_api::words::{ListedToken, NewToken};
 use hence_fleet::Words;
-use hence_fleet::token::{Bearer, Role, TOKEN, Token};
+use hence_fleet::token::{self, Bearer, Role, TOKEN, Token};
 use hence_ledger::admission::TAKEN;
 use hence_ledger::key::fold;
-use hence_ledger::{Command, Fault, Key, Keys, Value, Vocabulary};
-use hence_model::diagnostic::Diagnostic;
+use hence_ledger::{Change, Command, Fault, Key, Keys, State, Value, Vocabulary};
+use hence_model::diagnostic::{Code, Diagnostic};
 use hence_store::{Receipt, Refused, Request};
 
 use crate::{Leave, Service};
+
+/// Nobody would be left who may administer.
+pub const LAST_ADMINISTRATOR: Code = Code::new("server.last-administrator");
 
 /// Whose assertions tokens are.
 pub const OWNER: &str = "access";
@@ -35,7 +38,12 @@ impl Service {
     }
 
     /// Takes a token.
-    pub fn revoke_token(&mut self, request: &Request, name: &str) -> Result<Receipt, Refused> {
+    pub fn revoke_token(
+        &mut self,
+        request: &Request,
+        name: &str,
+        bearer: Option<&Token>,
+    ) -> Result<Receipt, Refused> {
         let key = Key::new([TOKEN, &fold(name)]);
         if self.state().get(&key).is_none() {
             let message = format!("there is no token `{name}`");
@@ -44,11 +52,28 @@ impl Service {
         }
         let leave = Leave {
             take: vec![key.clone()],
+            bearer: bearer.cloned(),
             ..Leave::default()
         };
         let retract = Command::Retract(Keys::Under(key));
         self.commit(&owned(request), &[retract], &leave)
     }
+}
+
+/// Over a network nobody takes the last token that administers: nobody there could give another.
+pub(crate) fn nobody_left(state: &State, changes: &[Change]) -> Option<Diagnostic> {
+    let mut keys = changes.iter().map(|change| &change.key);
+    let administers = |token: &Token| match &token.bearer {
+        Bearer::Someone { may, .. } => may.contains_key(&Role::Administer),
+        _ => false,
+    };
+    let is_left = || token::tokens(state).values().any(administers);
+    if !keys.any(token::is_access) || is_left() {
+        return None;
+    }
+    let message = "nobody would be left who may administer";
+    let help = "`hence token add NAME --may administer` first makes somebody who may";
+    Some(Diagnostic::error(LAST_ADMINISTRATOR, message).help(help))
 }
 
 fn owned(request: &Request) -> Request {

@@ -108,12 +108,13 @@ impl Service {
         {
             return done.map(|(receipt, _)| receipt);
         }
+        let bearer = leave.bearer.as_ref();
+        allowed(bearer, commands)?;
         let proposal = Proposal {
             commands,
             take: &leave.take,
             dormant: leave.dormant,
         };
-        let bearer = leave.bearer.as_ref();
         self.change(bearer, &mut Checks::Refuse, |repository, rules| {
             repository.commit(request, &proposal, rules)
         })
@@ -130,13 +131,14 @@ impl Service {
         if let Some(done) = self.elsewhere(|remote| remote.commit(request, commands, leave, true)) {
             return done;
         }
+        let bearer = leave.bearer.as_ref();
+        allowed(bearer, commands)?;
         let proposal = Proposal {
             commands,
             take: &leave.take,
             dormant: true,
         };
         let mut checks = Checks::Tell(Vec::new());
-        let bearer = leave.bearer.as_ref();
         let receipt = self.change(bearer, &mut checks, |repository, rules| {
             repository.commit(request, &proposal, rules)
         })?;
@@ -256,9 +258,12 @@ impl Service {
         let head = &mut self.head;
         let mut step = Step::Before;
         let mut check = |state: &State, changes: &[Change]| {
-            let beyond = bearer.map_or_else(Vec::new, |bearer| beyond(bearer, changes));
-            if !beyond.is_empty() {
-                return beyond;
+            if let Some(bearer) = bearer {
+                let mut troubles = beyond(bearer, changes);
+                troubles.extend(access::nobody_left(state, changes));
+                if !troubles.is_empty() {
+                    return troubles;
+                }
             }
             match step {
                 Step::Before => head.apply(changes),
@@ -297,11 +302,29 @@ impl Service {
     }
 }
 
-/// What a token does not allow.
+/// A token must allow what commands say that they write; this is known before anything happens.
+fn allowed(bearer: Option<&Token>, commands: &[Command]) -> Result<(), Refused> {
+    let Some(bearer) = bearer else {
+        return Ok(());
+    };
+    let written = commands.iter().flat_map(|command| command.writes(&Words));
+    let troubles = forbidden(bearer, written);
+    match troubles.is_empty() {
+        true => Ok(()),
+        false => Err(Refused::Because(troubles)),
+    }
+}
+
+/// It must also allow what they come to: what an owner no longer says, and what is undone, stand in no command.
 fn beyond(bearer: &Token, changes: &[Change]) -> Vec<Diagnostic> {
-    let keys = changes.iter().map(|change| &change.key);
-    let keys = keys.filter(|key| !bearer.may(Role::Write, &Keys::Only((*key).clone())));
-    keys.map(|key| {
+    let keys = changes.iter();
+    forbidden(bearer, keys.map(|change| Keys::Only(change.key.clone())))
+}
+
+fn forbidden(bearer: &Token, keys: impl Iterator<Item = Keys>) -> Vec<Diagnostic> {
+    let keys = keys.filter(|keys| !bearer.may(Role::Write, keys));
+    keys.map(|keys| {
+        let (Keys::Only(key) | Keys::Under(key)) = keys;
         let message = format!("the token `{}` may not write `{key}`", bearer.name);
         Diagnostic::error(FORBIDDEN, message).path(key.as_str())
     })

@@ -133,7 +133,7 @@ impl Token {
                     None => {
                         let request = changing.request(console, format!("token revoke {name}"));
                         let mut service = changing.ledger.open(console)?;
-                        let result = service.revoke_token(&request, name);
+                        let result = service.revoke_token(&request, name, None);
                         result.map_err(|refused| stop(console, refused))?;
                     }
                 }

@@ -8,7 +8,6 @@ mod plain;
 mod tokens;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -83,9 +82,6 @@ pub(crate) fn router(hub: &Arc<Hub>, stopped: watch::Receiver<bool>) -> Router {
         .with_state(hub.clone())
 }
 
-/// So long somebody may take to send what they want to say.
-const PATIENCE: Duration = Duration::from_secs(30);
-
 /// What was sent, in JSON.
 pub(crate) struct Sent<T>(pub T);
 
@@ -93,7 +89,9 @@ impl<T: DeserializeOwned> FromRequest<Arc<Hub>> for Sent<T> {
     type Rejection = No;
 
     async fn from_request(request: Request, hub: &Arc<Hub>) -> Result<Self, No> {
-        let read = tokio::time::timeout(PATIENCE, Bytes::from_request(request, hub)).await;
+        let read =
+            tokio::time::timeout(hub.parts.limits.patience, Bytes::from_request(request, hub))
+                .await;
         let bytes = match read {
             Err(_) => return Err(No::new(TOO_SLOW, "what was sent took too long to arrive")),
             Ok(Err(error)) if error.status() == StatusCode::PAYLOAD_TOO_LARGE => {

@@ -97,6 +97,10 @@ pub async fn list(State(hub): State<Arc<Hub>>, access: Access) -> Answer {
 pub async fn revoke(State(hub): State<Arc<Hub>>, access: Access, At(name): At<String>) -> Answer {
     access.must(Role::Administer)?;
     let request = hub.request(&access.0, Doing::default(), &format!("token revoke {name}"));
-    let told = hub.work(move |service| Ok(done(&service.revoke_token(&request, &name)?, &[])));
+    let token = access.0;
+    let told = hub.work(move |service| {
+        let receipt = service.revoke_token(&request, &name, Some(&token))?;
+        Ok(done(&receipt, &[]))
+    });
     Ok(json(&told.await?))
 }
