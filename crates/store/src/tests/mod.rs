@@ -1,7 +1,9 @@
 //! A small ledger to be cruel to.
 
+mod cluster;
 mod corruption;
 mod crash;
+mod etcd;
 mod history;
 mod storage;
 mod stores;
