@@ -9,6 +9,7 @@
 //! A [`Store`] keeps bytes and knows no more of them than that. A [`Repository`] is a ledger on a store: it knows what the
 //! newest entry says is asserted, adds entries, and reads the past. It reads no clock.
 
+mod copy;
 mod distrust;
 mod embedded;
 mod error;
@@ -24,6 +25,7 @@ use std::time::{Duration, Instant};
 
 use hence_ledger::Hash;
 
+pub use copy::{Copied, OTHER_HISTORY, copy};
 pub use embedded::Redb;
 pub use error::{ADDRESS, DAMAGED, DENIED, Error, FAILED, FORMAT, LOCKED};
 pub use etcd::{Address, Credentials, Etcd};

@@ -15,6 +15,7 @@ pub mod push;
 pub mod show;
 pub mod snapshot;
 pub mod state;
+pub mod store;
 pub mod validate;
 
 use std::collections::BTreeMap;
@@ -33,6 +34,7 @@ use hence_service::{Leave, Service};
 use hence_store::{Receipt, Redb, Refused, Request};
 use serde::Serialize;
 
+use self::store::Place;
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -55,9 +57,12 @@ pub enum Format {
 /// Which ledger is meant.
 #[derive(Args)]
 pub struct Ledger {
-    /// The directory of the ledger; without it `$HENCE_DATA`, or `.hence`
+    /// The directory of the ledger, or `etcd://HOST:PORT/PREFIX`; without it `$HENCE_DATA`, or `.hence`
     #[arg(long, value_name = "DIR", help_heading = "Ledger")]
     data: Option<String>,
+    /// The key of its secrets; without it `$HENCE_KEY_FILE`, or `key` in its directory
+    #[arg(long, value_name = "FILE", help_heading = "Ledger")]
+    key_file: Option<String>,
 }
 
 impl Ledger {
@@ -68,9 +73,16 @@ impl Ledger {
         data.unwrap_or_else(|| ".hence".to_owned())
     }
 
-    /// Whether there is one.
+    fn place(&self, console: &Console<'_>) -> Result<Place, Stop> {
+        Place::of(&self.directory(console))
+    }
+
+    /// Whether there is one; what cannot be asked says why when it is opened.
     pub fn is_there(&self, console: &Console<'_>) -> bool {
-        console.path(&self.directory(console)).is_dir()
+        let place = self.place(console);
+        place
+            .and_then(|place| place.is_there(console))
+            .unwrap_or(true)
     }
 
     /// A ledger that is there.
@@ -81,48 +93,45 @@ impl Ledger {
 
     /// Refuses if there is none.
     pub fn must_be_there(&self, console: &Console<'_>) -> Result<(), Stop> {
-        let directory = self.directory(console);
-        if !self.is_there(console) {
-            let message = format!("there is no ledger in `{directory}`");
-            return Err(Stop::Refused(Box::new(
-                Diagnostic::error(NO_LEDGER, message)
-                    .help("`--data DIR` says where one is")
-                    .help("the first change makes one, such as `hence add node NAME`"),
-            )));
-        }
-        Ok(())
+        self.place(console)?.must_be_there(console)
     }
 
     /// A ledger, which is made if it is not there.
     pub fn make(&self, console: &mut Console<'_>) -> Result<Service, Stop> {
-        let store = self.store(console)?;
-        Service::open(Box::new(store)).map_err(|refused| stop(console, refused))
+        let store = self.place(console)?.open(console)?;
+        Service::open(store).map_err(|refused| stop(console, refused))
     }
 
-    /// Where the ledger lives.
+    /// The directory where the ledger lives, if it is one and there.
     pub fn store(&self, console: &Console<'_>) -> Result<Redb, Stop> {
-        let name = self.directory(console);
-        let directory = console.path(&name);
-        Redb::open(&directory).map_err(|mut error| {
-            // As it was given.
-            error.message = error
-                .message
-                .replace(&directory.display().to_string(), &name);
-            Stop::Failed(Box::new(error.into()))
-        })
+        self.place(console)?.directory(console)
     }
 }
 
 impl Ledger {
-    /// The key under which secrets are sealed. It is made with the first secret, and only its owner may read it.
+    /// The key under which secrets are sealed, and only its owner may read it. The one in the directory of the ledger is
+    /// made with the first secret; one that is named is shared with others, and never made by chance.
     pub fn seal(&self, console: &Console<'_>) -> Result<Seal, Stop> {
-        let file = console.path(&self.directory(console)).join("key");
-        let name = format!("{}/key", self.directory(console));
+        let named = self.key_file.clone();
+        let named = named.or_else(|| console.variable("HENCE_KEY_FILE"));
+        let is_named = named.is_some();
+        let name = match (named, self.place(console)?) {
+            (Some(name), _) => name,
+            (None, Place::Directory(name)) => format!("{name}/key"),
+            (None, Place::Cluster(_)) => {
+                let message = "secrets of a ledger in a cluster take a key that is not there";
+                return Err(Stop::Refused(Box::new(
+                    Diagnostic::error(NO_KEY, message)
+                        .help("`--key-file FILE`, or `$HENCE_KEY_FILE`, names it: 32 random bytes"),
+                )));
+            }
+        };
+        let file = console.path(&name);
         let failed = |error: std::io::Error| {
             let message = format!("the key of the ledger, `{name}`, cannot be used: {error}");
             Stop::Failed(Box::new(Diagnostic::error(NO_KEY, message)))
         };
-        if !file.exists() {
+        if !is_named && !file.exists() {
             let mut key = [0; 32];
             getrandom::getrandom(&mut key).map_err(|error| failed(error.into()))?;
             let mut options = std::fs::OpenOptions::new();
