@@ -12,11 +12,12 @@ use rcgen::{
 };
 
 use super::cluster::{Cluster, Lossy, parrot, patiently};
+use super::copies::{content, ledger};
 use super::stores::{SHARED, SUITE};
 use super::{Random, assert, commit, if_version, key, request};
 use crate::{
-    ADDRESS, Address, Appended, Credentials, DAMAGED, DENIED, Done, Etcd, FAILED, FORMAT, Receipt,
-    Refused, Repository, Request, Store,
+    ADDRESS, Address, Appended, Credentials, DAMAGED, DENIED, Done, Etcd, FAILED, FORMAT, Memory,
+    Receipt, Refused, Repository, Request, Store, copy,
 };
 
 #[test]
@@ -33,6 +34,7 @@ fn in_a_cluster() {
     another_format_is_refused(&cluster);
     what_was_changed_is_seen(&cluster);
     an_answer_that_got_lost_adds_nothing_twice(&cluster);
+    a_ledger_moves_in_and_out(&cluster);
 }
 
 fn large_and_many(cluster: &Cluster) {
@@ -232,6 +234,17 @@ fn an_answer_that_got_lost_adds_nothing_twice(cluster: &Cluster) {
         assert_eq!(again, Ok(Appended::Moved(version)));
     }
     assert_eq!(store.head(), Ok(60));
+}
+
+fn a_ledger_moves_in_and_out(cluster: &Cluster) {
+    let from = ledger(8, 150);
+    let copied = copy(&from, Box::new(cluster.open(0, "copy")), &mut |_, _| ());
+    assert_eq!(copied.unwrap().version, from.head().unwrap());
+    let cluster = cluster.open(0, "copy");
+    assert_eq!(content(&from), content(&cluster));
+    let back = Memory::default();
+    copy(&cluster, Box::new(back.clone()), &mut |_, _| ()).unwrap();
+    assert_eq!(content(&from), content(&back));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A small ledger to be cruel to.
 
 mod cluster;
+mod copies;
 mod corruption;
 mod crash;
 mod etcd;
