@@ -88,9 +88,10 @@ pub fn copy(
 fn common(from: &dyn Store, to: &dyn Store, newest: u64) -> Result<u64, Error> {
     let head = to.head()?;
     if head == 0 {
-        return match to.reports()?.is_empty() {
+        let reports: HashSet<(String, Vec<u8>)> = from.reports()?.into_iter().collect();
+        return match to.reports()?.iter().all(|report| reports.contains(report)) {
             true => Ok(0),
-            false => Err(other(to, "it has reports of nodes".to_owned())),
+            false => Err(other(to, "it has other reports of nodes".to_owned())),
         };
     }
     if head > newest {

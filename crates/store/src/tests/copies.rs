@@ -72,7 +72,7 @@ fn an_interrupted_copy_is_a_ledger_and_goes_on() {
         let to = Memory::default();
         let tiring = Tiring {
             store: to.clone(),
-            left: Mutex::new(seed % 25),
+            left: Mutex::new(seed % 10),
         };
         let failed = copy(&from, Box::new(tiring), &mut |_, _| ());
         assert_eq!(failed.unwrap_err().code, FAILED);
