@@ -18,7 +18,8 @@ mod address;
 mod gateway;
 mod messages;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use hence_ledger::Hash;
@@ -47,6 +48,7 @@ const PART: usize = 512 << 10;
 const PAGE_OF_ROWS: u64 = 256;
 const PAGE_OF_NAMES: u64 = 8192;
 const PAGE_OF_PARTS: u32 = 8;
+const AHEAD: u64 = 63;
 /// A watch may be deaf without knowing, so it is looked again after this time.
 const LISTENING: Duration = Duration::from_secs(10);
 
@@ -59,13 +61,22 @@ type Token = [u8; 16];
 /// A store in an etcd cluster.
 pub struct Etcd {
     gateway: Gateway,
+    ahead: Mutex<Ahead>,
+}
+
+/// Rows of entries, which never change, that were read before they were asked for: whoever reads one after another,
+/// forwards or backwards, does not wait for each.
+#[derive(Default)]
+struct Ahead {
+    /// The entry that was asked for last.
+    last: u64,
+    rows: HashMap<u64, Vec<u8>>,
 }
 
 impl Etcd {
     /// The store in a cluster, which is made if there is none.
     pub fn open(address: &Address, credentials: &Credentials) -> Result<Self, Error> {
-        let gateway = Gateway::new(address.clone(), credentials)?;
-        let store = Self { gateway };
+        let store = Self::at(address, credentials)?;
         if !store.look_over()? {
             // Somebody else may be first, who means the same.
             let key = store.key(b"format");
@@ -82,8 +93,14 @@ impl Etcd {
 
     /// Whether there is a store at an address.
     pub fn is_there(address: &Address, credentials: &Credentials) -> Result<bool, Error> {
-        let gateway = Gateway::new(address.clone(), credentials)?;
-        Self { gateway }.look_over()
+        Self::at(address, credentials)?.look_over()
+    }
+
+    fn at(address: &Address, credentials: &Credentials) -> Result<Self, Error> {
+        Ok(Self {
+            gateway: Gateway::new(address.clone(), credentials)?,
+            ahead: Mutex::default(),
+        })
     }
 
     /// Whether there is a store. One that was written by another version, or that lost its newest entries, is refused.
@@ -102,18 +119,20 @@ impl Etcd {
                 sort_order: Some("DESCEND"),
                 ..entries()
             },
-            Range {
-                count_only: true,
-                ..self.under(b"")
-            },
         ];
         let mut found = self.read(look.to_vec())?.into_iter();
         let mut next = || found.next().unwrap_or_default();
-        let (format, head, entries, last, all) = (next(), next(), next(), next(), next());
+        let (format, head, entries, last) = (next(), next(), next(), next());
         let Some(format) = format.kvs.into_iter().next() else {
-            return match all.count.0 {
-                0 => Ok(false),
-                _ => Err(self.foreign("no format, and is no store".to_owned())),
+            let anything = Range {
+                count_only: true,
+                ..self.under(b"")
+            };
+            // Who makes a store begins with its format.
+            let found = self.read(vec![anything, self.one(b"format")])?;
+            return match found[0].count.0 == 0 || !found[1].kvs.is_empty() {
+                true => Ok(false),
+                false => Err(self.foreign("no format, and is no store".to_owned())),
             };
         };
         if format.value.0 != FORMAT_NUMBER {
@@ -293,6 +312,50 @@ impl Etcd {
         }
     }
 
+    /// The row of an entry, and with it the next ones, if they are asked for one after another.
+    fn entry_row(&self, version: u64) -> Result<Option<Vec<u8>>, Error> {
+        let last = {
+            let mut ahead = self.ahead();
+            let last = std::mem::replace(&mut ahead.last, version);
+            if let Some(row) = ahead.rows.get(&version) {
+                return Ok(Some(row.clone()));
+            }
+            last
+        };
+        let from = match last == version.saturating_add(1) {
+            true => version.saturating_sub(AHEAD),
+            false => version,
+        };
+        let to = match last.saturating_add(1) == version {
+            true => version.saturating_add(AHEAD),
+            false => version,
+        };
+        let range = Range {
+            range_end: Some(Bytes(after(&self.key(&entry_name(to))))),
+            limit: Some(Number(AHEAD + 1)),
+            ..self.one(&entry_name(from))
+        };
+        let found: Found = self.gateway.ask("kv/range", &range)?;
+        let mut rows = HashMap::new();
+        for pair in found.kvs {
+            let digits = pair.key.0.rsplit(|byte| *byte == b'/').next();
+            let digits = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+            if let Some(version) = digits.and_then(|digits| digits.parse().ok()) {
+                rows.insert(version, pair.value.0);
+            }
+        }
+        let row = rows.get(&version).cloned();
+        self.ahead().rows = rows;
+        Ok(row)
+    }
+
+    fn ahead(&self) -> MutexGuard<'_, Ahead> {
+        // It is written in whole steps, so what a panic left behind is whole.
+        self.ahead
+            .lock()
+            .unwrap_or_else(|poison| poison.into_inner())
+    }
+
     /// Which of some objects are not there yet.
     fn missing<'o>(&self, objects: Vec<&'o Object>) -> Result<Vec<&'o Object>, Error> {
         let mut missing = Vec::new();
@@ -386,8 +449,11 @@ impl Store for Etcd {
 
     fn entry(&self, version: u64) -> Result<Option<Vec<u8>>, Error> {
         let name = entry_name(version);
-        let found = self.gateway.ask("kv/range", &self.one(&name))?;
-        self.lasting(&name, found)
+        let Some(row) = self.entry_row(version)? else {
+            return Ok(None);
+        };
+        let entry = self.kept(&name, &row)?;
+        entry.map_or_else(|| Err(self.not_as_written(&name)), |entry| Ok(Some(entry)))
     }
 
     fn object(&self, hash: Hash) -> Result<Option<Vec<u8>>, Error> {

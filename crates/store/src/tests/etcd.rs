@@ -30,7 +30,7 @@ fn in_a_cluster() {
         case(&mut || Box::new(Etcd::open(&address, &Credentials::default()).unwrap()));
     }
     large_and_many(&cluster);
-    waiting_ends_with_news(&cluster);
+    many_entries_are_read_in_any_order(&cluster);
     another_format_is_refused(&cluster);
     what_was_changed_is_seen(&cluster);
     an_answer_that_got_lost_adds_nothing_twice(&cluster);
@@ -115,22 +115,35 @@ fn parts(cluster: &Cluster, begin: &str) -> Vec<Vec<u8>> {
     found.iter().map(key).collect()
 }
 
-fn waiting_ends_with_news(cluster: &Cluster) {
-    let store = cluster.open(0, "waiting");
-    assert_eq!(store.wait(0, Duration::ZERO), Ok(0));
-    assert_eq!(store.wait(0, Duration::from_millis(300)), Ok(0));
-    let writer = cluster.open(0, "waiting");
-    for version in 1..20 {
-        std::thread::scope(|scope| {
-            let news = scope.spawn(|| store.wait(version - 1, Duration::from_secs(100)));
-            if version % 3 == 0 {
-                std::thread::sleep(Duration::from_millis(50));
-            }
-            assert_eq!(writer.append(version, b"news", &[]), Ok(Appended::Done));
-            assert_eq!(news.join().unwrap(), Ok(version));
-        });
+fn many_entries_are_read_in_any_order(cluster: &Cluster) {
+    let store = cluster.open(0, "order");
+    let entry = |version: u64| {
+        Ok((1..=300)
+            .contains(&version)
+            .then(|| format!("{version}").into()))
+    };
+    for version in 1..=300 {
+        let added = store.append(version, format!("{version}").as_bytes(), &[]);
+        assert_eq!(added, Ok(Appended::Done));
+        if version % 7 == 0 {
+            assert_eq!(store.entry(version), entry(version));
+        }
     }
-    assert_eq!(store.wait(3, Duration::from_secs(100)), Ok(19));
+    let forwards: Vec<u64> = (0..400).collect();
+    let backwards: Vec<u64> = (0..400).rev().collect();
+    let mut random = Random(9);
+    let (mut at, mut wandering) = (150_u64, Vec::new());
+    for _ in 0..400 {
+        at = at
+            .saturating_add(random.below(4))
+            .saturating_sub(random.below(4));
+        wandering.push(at);
+    }
+    for version in [forwards, backwards, wandering].concat() {
+        assert_eq!(store.entry(version), entry(version), "{version}");
+    }
+    assert_eq!(store.entry(u64::MAX), Ok(None));
+    assert_eq!(store.entry(u64::MAX - 1), Ok(None));
 }
 
 fn another_format_is_refused(cluster: &Cluster) {

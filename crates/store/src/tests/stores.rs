@@ -1,5 +1,7 @@
 //! What every store does, tried on each.
 
+use std::time::Duration;
+
 use hence_ledger::entry::{Nodes, Origin, Scope};
 use hence_ledger::rights::Rights;
 use hence_ledger::{Act, Hash, Keys};
@@ -20,10 +22,11 @@ pub(super) type Open<'o> = &'o mut dyn FnMut() -> Box<dyn Store>;
 /// What is tried, in words, and how.
 pub(super) type Case = (&'static str, fn(Open<'_>));
 
-pub(super) const SUITE: [Case; 10] = [
+pub(super) const SUITE: [Case; 11] = [
     ("entries follow each other", entries_follow_each_other),
     ("objects come with entries", objects_come_with_entries),
     ("a report replaces the last", a_report_replaces_the_last),
+    ("waiting ends with news", waiting_ends_with_news),
     ("a ledger is there again", a_ledger_is_there_again),
     ("a stale version is refused", a_stale_version_is_refused),
     ("undo goes back step by step", undo_goes_back_step_by_step),
@@ -110,6 +113,20 @@ fn a_report_replaces_the_last(open: Open<'_>) {
     let expected = expected.map(|(node, report)| (node.to_owned(), report));
     assert_eq!(store.reports().unwrap(), expected);
     assert_eq!(store.head(), Ok(0));
+}
+
+fn waiting_ends_with_news(open: Open<'_>) {
+    let store = open();
+    assert_eq!(store.wait(0, Duration::ZERO), Ok(0));
+    assert_eq!(store.wait(0, Duration::from_millis(30)), Ok(0));
+    for version in 1..=5 {
+        std::thread::scope(|scope| {
+            let news = scope.spawn(|| store.wait(version - 1, Duration::from_secs(100)));
+            assert_eq!(store.append(version, b"news", &[]), Ok(Appended::Done));
+            assert_eq!(news.join().unwrap(), Ok(version));
+        });
+    }
+    assert_eq!(store.wait(3, Duration::from_secs(100)), Ok(5));
 }
 
 fn a_ledger_is_there_again(open: Open<'_>) {
