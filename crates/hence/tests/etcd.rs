@@ -1,8 +1,8 @@
 //! A fleet in a real etcd cluster: used from several processes at once, moved there, and moved back.
 
 use std::fs;
-use std::io::Write;
-use std::net::TcpListener;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -66,6 +66,19 @@ impl Cluster {
         // A command that reads nothing may have ended.
         let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         child.wait_with_output().unwrap()
+    }
+
+    /// Tells the cluster something that no command does.
+    fn tell(&self, path: &str, question: &str) {
+        let host = self.address.trim_start_matches("etcd://");
+        let mut stream = TcpStream::connect(host).unwrap();
+        let length = question.len();
+        let head = format!("POST /v3/{path} HTTP/1.0\r\nContent-Length: {length}\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(question.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.contains(" 200 OK"), "{path}: {answer}");
     }
 
     /// Does something that succeeds, and says what it prints.
@@ -163,4 +176,25 @@ fn a_fleet_lives_in_a_cluster() {
     cluster.done(&["add", "group", "other", "--data", &moved]);
     let other = cluster.refused(&["store", "copy", &fleet, &moved]);
     assert!(other.contains("store.other-history"), "{other}");
+
+    with_users(&cluster);
+}
+
+fn with_users(cluster: &Cluster) {
+    cluster.tell("auth/user/add", r#"{"name":"root","password":"hush"}"#);
+    cluster.tell("auth/role/add", r#"{"name":"root"}"#);
+    cluster.tell("auth/user/grant", r#"{"user":"root","role":"root"}"#);
+    cluster.tell("auth/enable", "{}");
+    assert!(cluster.refused(&["state"]).contains("store.denied"));
+    let address = cluster.address.replace("//", "//root@");
+    let words = ["state", "--data", &format!("{address}/fleet")];
+    assert!(cluster.refused(&words).contains("HENCE_ETCD_PASSWORD"));
+    for (password, exit) in [("other", 1), ("hush", 0)] {
+        let output = cluster.run_with(&words, "", &[("HENCE_ETCD_PASSWORD", password)]);
+        assert_eq!(output.status.code(), Some(exit), "{output:?}");
+    }
+    let missing = [("HENCE_ETCD_CA", "missing.pem")];
+    let output = cluster.run_with(&words, "", &missing);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("$HENCE_ETCD_CA"));
 }

@@ -309,7 +309,10 @@ impl Gateway {
             },
             _ => {
                 let message = format!("`{}` is no store: {what}", self.address);
-                Trouble::Final(Error::new(FAILED, message).help("etcd 3.4 or newer is expected"))
+                Trouble::Final(
+                    Error::new(FAILED, message)
+                        .help("etcd 3.4 or newer is expected, with its gateway"),
+                )
             }
         }
     }

@@ -49,6 +49,8 @@ const PAGE_OF_ROWS: u64 = 256;
 const PAGE_OF_NAMES: u64 = 8192;
 const PAGE_OF_PARTS: u32 = 8;
 const AHEAD: u64 = 63;
+/// So often a report is read that others replace meanwhile.
+const ATTEMPTS: u32 = 20;
 /// A watch may be deaf without knowing, so it is looked again after this time.
 const LISTENING: Duration = Duration::from_secs(10);
 
@@ -560,7 +562,7 @@ impl Store for Etcd {
     fn report_of(&self, node: &str) -> Result<Option<Vec<u8>>, Error> {
         let name = report_name(node);
         let mut before = None;
-        loop {
+        for _ in 0..ATTEMPTS {
             let found: Found = self.gateway.ask("kv/range", &self.one(&name))?;
             let Some(pair) = found.kvs.into_iter().next() else {
                 return Ok(None);
@@ -570,9 +572,10 @@ impl Store for Etcd {
             }
             // Its parts go when another one comes; the same one twice is damaged.
             if before.replace(pair.value.clone()) == Some(pair.value) {
-                return Err(self.not_as_written(&name));
+                break;
             }
         }
+        Err(self.not_as_written(&name))
     }
 
     fn reports(&self) -> Result<Vec<(String, Vec<u8>)>, Error> {

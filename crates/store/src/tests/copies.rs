@@ -38,8 +38,10 @@ pub(super) fn ledger(seed: u64, entries: u64) -> Memory {
     store
 }
 
-/// All that a store holds.
-pub(super) fn content(store: &dyn Store) -> (Vec<Vec<u8>>, Vec<Hash>, Vec<(String, Vec<u8>)>) {
+/// All that a store holds: entries, objects, reports.
+type Content = (Vec<Vec<u8>>, Vec<Hash>, Vec<(String, Vec<u8>)>);
+
+pub(super) fn content(store: &dyn Store) -> Content {
     let entries = (1..=store.head().unwrap()).map(|version| store.entry(version).unwrap().unwrap());
     let mut hashes = store.hashes().unwrap();
     hashes.sort();

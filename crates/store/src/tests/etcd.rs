@@ -542,10 +542,18 @@ fn nothing_is_lost_while_members_fail() {
         );
     }
     let mut acknowledged = 0;
-    for (mut repository, done) in repositories {
+    for Counted {
+        mut repository,
+        done,
+        refused,
+    } in repositories
+    {
         acknowledged += done.len();
         for (message, version) in done {
             assert_eq!(messages.get(&message), Some(&version), "{message}");
+        }
+        for message in refused {
+            assert_eq!(messages.get(&message), None, "{message}");
         }
         repository.follow().unwrap();
         assert_eq!(repository.head(), reader.head());
@@ -563,12 +571,18 @@ impl Drop for Told<'_> {
     }
 }
 
-/// What a writer ends with: its ledger, and the versions that it was told are its own.
-type Counted = (Repository, Vec<(String, u64)>);
+/// What a writer ends with.
+struct Counted {
+    repository: Repository,
+    /// What it was told is in the log, and the versions.
+    done: Vec<(String, u64)>,
+    /// What it was told is not.
+    refused: Vec<String>,
+}
 
 fn count_up(writer: usize, store: Etcd, stop: &AtomicBool, progress: &AtomicU64) -> Counted {
     let mut repository = Repository::open(Box::new(store)).unwrap();
-    let mut done = Vec::new();
+    let (mut done, mut refused) = (Vec::new(), Vec::new());
     for number in 0.. {
         if stop.load(Ordering::SeqCst) {
             break;
@@ -593,9 +607,16 @@ fn count_up(writer: usize, store: Etcd, stop: &AtomicBool, progress: &AtomicU64)
                 std::thread::sleep(Duration::from_millis(20));
             }
             Ok(Receipt::Nothing) => panic!("it counted"),
-            Err(Refused::Because(troubles)) => assert_eq!(troubles[0].code, crate::MOVED),
+            Err(Refused::Because(troubles)) => {
+                assert_eq!(troubles[0].code, crate::MOVED);
+                refused.push(counting.message);
+            }
             Err(Refused::Failed(error)) => assert_eq!(error.code, FAILED, "{error}"),
         }
     }
-    (repository, done)
+    Counted {
+        repository,
+        done,
+        refused,
+    }
 }
