@@ -8,7 +8,7 @@ use ecow::EcoString;
 use serde::{Deserialize, Serialize};
 
 use crate::command::Owner;
-use crate::tree::{Hash, Tree};
+use crate::tree::{Hash, Objects, Tree};
 use crate::{Command, Key, Keys, Value, Vocabulary};
 
 /// What is asserted about a key, by whom, and since which version. When it was is not part of what it is.
@@ -223,13 +223,13 @@ impl State {
         self.tree.objects(&self.assertions)
     }
 
-    /// The state at an address.
+    /// The state at an address; objects are asked for many at a time.
     pub fn read<E>(
         address: Hash,
-        object: &mut dyn FnMut(Hash) -> Result<Vec<u8>, E>,
+        objects: &mut Objects<'_, E>,
     ) -> Result<Result<Self, Damaged>, E> {
         let mut assertions = BTreeMap::new();
-        let tree = match Tree::read(address, object, &mut assertions)? {
+        let tree = match Tree::read(address, objects, &mut assertions)? {
             Ok(tree) => tree,
             Err(damaged) => return Ok(Err(damaged)),
         };

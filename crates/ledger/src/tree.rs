@@ -124,18 +124,124 @@ impl Tree {
         (address, written)
     }
 
+    /// Reads level by level, so that a store behind a network is asked few times.
     pub fn read<E>(
         address: Hash,
-        object: &mut dyn FnMut(Hash) -> Result<Vec<u8>, E>,
+        objects: &mut Objects<'_, E>,
         assertions: &mut Assertions,
     ) -> Result<Result<Self, Damaged>, E> {
         // Keys come in the order of their hashes: to sort them once is faster than to insert each.
         let mut read = Vec::new();
-        let root = Node::read(address, 0, object, &mut read)?;
+        let mut levels = Vec::new();
+        let mut addresses = vec![address];
+        while !addresses.is_empty() {
+            let depth = levels.len();
+            let mut level = Vec::with_capacity(addresses.len());
+            let mut below = Vec::new();
+            for some in addresses.chunks(TOGETHER) {
+                for (&address, bytes) in some.iter().zip(objects(some)?) {
+                    match Read::from_bytes(address, &bytes, depth, &mut read, &mut below) {
+                        Some(node) => level.push(node),
+                        None => return Ok(Err(Damaged(address))),
+                    }
+                }
+            }
+            levels.push(level);
+            if let Some(twice) = twice(&below) {
+                return Ok(Err(Damaged(twice)));
+            }
+            addresses = below;
+        }
         read.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
         assertions.extend(read);
-        Ok(root.map(|(root, _)| Self { root }))
+        let mut nodes: Vec<Node> = Vec::new();
+        for level in levels.into_iter().rev() {
+            let mut below = nodes.into_iter();
+            nodes = level
+                .into_iter()
+                .map(|read| read.over(&mut below))
+                .collect();
+        }
+        let root = nodes.pop().expect("the first level is the root");
+        Ok(Ok(Self { root }))
     }
+}
+
+/// The objects with some hashes, in their order.
+pub type Objects<'o, E> = dyn FnMut(&[Hash]) -> Result<Vec<Vec<u8>>, E> + 'o;
+
+/// So many objects are asked for at once: few enough to be in memory twice.
+const TOGETHER: usize = 1024;
+
+/// A node that was read, and not yet what is below it.
+enum Read {
+    Leaf(Node),
+    /// A branch, and where it was written.
+    Branch(Hash),
+}
+
+impl Read {
+    /// The node that was written so; what is in it, or else the addresses of what is below it, is added.
+    fn from_bytes(
+        address: Hash,
+        bytes: &[u8],
+        depth: usize,
+        assertions: &mut Vec<(Key, Assertion)>,
+        below: &mut Vec<Hash>,
+    ) -> Option<Self> {
+        if Hash::of(bytes) != address {
+            return None;
+        }
+        match serde_json::from_slice(bytes).ok()? {
+            Object::Leaf(entries) => {
+                let mut keys = Vec::with_capacity(entries.len());
+                let mut hasher = leaf_hasher();
+                for (key, assertion) in entries {
+                    keys.push((spread(&key), key.clone()));
+                    hash_assertion(&mut hasher, &key, &assertion);
+                    assertions.push((key, assertion));
+                }
+                if !keys.is_sorted() {
+                    return None;
+                }
+                let mut node = Node::new(Shape::Leaf(keys));
+                node.identity = Some(Hash(*hasher.finalize().as_bytes()));
+                node.address = Some(address);
+                Some(Self::Leaf(node))
+            }
+            Object::Branch(ways) if ways.len() == WAYS && depth < 16 => {
+                below.extend(ways);
+                Some(Self::Branch(address))
+            }
+            Object::Branch(_) => None,
+        }
+    }
+
+    /// The node over the next ones of the level below it.
+    fn over(self, below: &mut impl Iterator<Item = Node>) -> Node {
+        let address = match self {
+            Self::Leaf(node) => return node,
+            Self::Branch(address) => address,
+        };
+        let mut ways: Box<[Node; WAYS]> = Default::default();
+        for (way, node) in ways.iter_mut().zip(below) {
+            *way = node;
+        }
+        let count = ways.iter().map(Node::len).sum();
+        let mut node = Node::new(Shape::Branch(ways, count));
+        node.address = Some(address);
+        node
+    }
+}
+
+/// An address that is there twice: only empty leaves are alike, and branches that were would never end.
+fn twice(addresses: &[Hash]) -> Option<Hash> {
+    let empty = Node::default().write(&Assertions::new(), &mut Vec::new());
+    let mut sorted: Vec<Hash> = addresses.to_vec();
+    sorted.sort_unstable();
+    let mut pairs = sorted.windows(2);
+    let pair = pairs.find(|pair| pair[0] == pair[1] && pair[0] != empty)?;
+    Some(pair[0])
 }
 
 /// What the state at an address asserts about a key, without reading the rest of it.
@@ -273,57 +379,6 @@ impl Node {
         written.push((address, bytes));
         self.address = Some(address);
         address
-    }
-
-    /// The node at an address, and how many keys are below it.
-    fn read<E>(
-        address: Hash,
-        depth: u32,
-        object: &mut dyn FnMut(Hash) -> Result<Vec<u8>, E>,
-        assertions: &mut Vec<(Key, Assertion)>,
-    ) -> Result<Result<(Self, usize), Damaged>, E> {
-        let damaged = Ok(Err(Damaged(address)));
-        let bytes = object(address)?;
-        if Hash::of(&bytes) != address {
-            return damaged;
-        }
-        let mut identity = None;
-        let shape = match serde_json::from_slice(&bytes) {
-            Ok(Object::Leaf(entries)) => {
-                let mut keys = Vec::with_capacity(entries.len());
-                let mut hasher = leaf_hasher();
-                for (key, assertion) in entries {
-                    keys.push((spread(&key), key.clone()));
-                    hash_assertion(&mut hasher, &key, &assertion);
-                    assertions.push((key, assertion));
-                }
-                if !keys.is_sorted() {
-                    return damaged;
-                }
-                identity = Some(Hash(*hasher.finalize().as_bytes()));
-                Shape::Leaf(keys)
-            }
-            Ok(Object::Branch(addresses)) if addresses.len() == WAYS && depth < 16 => {
-                let mut ways: Box<[Node; WAYS]> = Default::default();
-                let mut count = 0;
-                for (way, address) in ways.iter_mut().zip(addresses) {
-                    match Node::read(address, depth + 1, object, assertions)? {
-                        Ok((node, keys)) => {
-                            *way = node;
-                            count += keys;
-                        }
-                        Err(damaged) => return Ok(Err(damaged)),
-                    }
-                }
-                Shape::Branch(ways, count)
-            }
-            _ => return damaged,
-        };
-        let mut node = Node::new(shape);
-        node.address = Some(address);
-        node.identity = identity;
-        let count = node.len();
-        Ok(Ok((node, count)))
     }
 }
 

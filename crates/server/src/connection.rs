@@ -40,6 +40,11 @@ impl Stop {
         Self(watch::Sender::new(false))
     }
 
+    /// Whether it was used.
+    pub(crate) fn is_stopped(&self) -> bool {
+        *self.0.borrow()
+    }
+
     /// Lets the signals that ask a process to end be heard. It must be called within a server's runtime.
     async fn heed_signals(self) {
         let mut terminate = signal(SignalKind::terminate()).ok();

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Duration;
 
 use axum::http::HeaderValue;
 use hence_api::words;
@@ -18,13 +19,13 @@ use hence_ledger::value::Sealed;
 use hence_ledger::{Act, Entry};
 use hence_service::Service;
 use hence_service::history::STRANGERS;
-use hence_store::{Refused, Request};
+use hence_store::{Refused, Request, Store};
 use tokio::sync::{Semaphore, broadcast};
 
 use crate::answer::No;
 use crate::limits::Counts;
 use crate::metrics::Metrics;
-use crate::{Limits, Parts};
+use crate::{Limits, Parts, Stop};
 
 /// The one service behind all connections.
 pub struct Hub {
@@ -45,6 +46,7 @@ pub(crate) struct Rest {
     pub log: Arc<dyn Fn(&crate::Record<'_>) + Send + Sync>,
     pub limits: Limits,
     pub release: &'static str,
+    pub shared: bool,
 }
 
 /// A version as most requests want it.
@@ -89,6 +91,11 @@ impl Happened {
     }
 }
 
+/// So long news are waited for before it is asked whether to go on.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// So long a store that failed is left alone.
+const PAUSE: Duration = Duration::from_millis(500);
+
 /// So many events may be behind; whoever is further behind reads the history.
 const BACKLOG: usize = 1024;
 
@@ -110,6 +117,7 @@ impl Hub {
                 log: parts.log,
                 limits: parts.limits,
                 release: parts.release,
+                shared: parts.shared,
             },
         })
     }
@@ -134,6 +142,10 @@ impl Hub {
         let hub = self.clone();
         let done = tokio::task::spawn_blocking(move || {
             let mut service = hub.service();
+            if hub.parts.shared {
+                // If the store is away, what is known is told; a change will fail by itself.
+                let _ = service.follow();
+            }
             let result = task(&mut service);
             hub.publish(&service);
             result
@@ -146,12 +158,29 @@ impl Hub {
         }
     }
 
-    /// Takes in what others added to the store.
-    pub fn follow(&self) -> Result<(), Refused> {
+    /// Takes in what other servers add to the store, until it is stopped. The store is opened once more for it, so that
+    /// waiting keeps nobody else waiting.
+    pub fn keep_following(self: &Arc<Self>, stop: &Stop, store: Box<dyn Store>) {
+        let (hub, stop) = (self.clone(), stop.clone());
+        std::thread::spawn(move || {
+            while !stop.is_stopped() {
+                let news = store.wait(hub.view().version, PATIENCE);
+                let followed = match news {
+                    Ok(newest) if newest > hub.view().version => hub.follow().is_ok(),
+                    news => news.is_ok(),
+                };
+                if !followed {
+                    // The store is away; it is asked again, and meanwhile what is known is served.
+                    std::thread::sleep(PAUSE);
+                }
+            }
+        });
+    }
+
+    fn follow(&self) -> Result<(), Refused> {
         let mut service = self.service();
-        if service.follow()? {
-            self.publish(&service);
-        }
+        service.follow()?;
+        self.publish(&service);
         Ok(())
     }
 

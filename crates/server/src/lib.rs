@@ -61,6 +61,8 @@ pub struct Parts {
     pub limits: Limits,
     /// The version of the program.
     pub release: &'static str,
+    /// Whether others write to the store, too.
+    pub shared: bool,
 }
 
 /// What the log is told.

@@ -72,6 +72,7 @@ impl Server {
             log: Arc::new(|_| {}),
             limits,
             release: "test",
+            shared: false,
         });
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();

@@ -115,7 +115,7 @@ impl Service {
             take: &leave.take,
             dormant: leave.dormant,
         };
-        self.change(bearer, &mut Checks::Refuse, |repository, rules| {
+        self.change(request, bearer, &mut Checks::Refuse, |repository, rules| {
             repository.commit(request, &proposal, rules)
         })
     }
@@ -139,7 +139,7 @@ impl Service {
             dormant: true,
         };
         let mut checks = Checks::Tell(Vec::new());
-        let receipt = self.change(bearer, &mut checks, |repository, rules| {
+        let receipt = self.change(request, bearer, &mut checks, |repository, rules| {
             repository.commit(request, &proposal, rules)
         })?;
         let told = match checks {
@@ -194,7 +194,7 @@ impl Service {
         if let Some(done) = self.elsewhere(|remote| remote.undo(request, version)) {
             return done;
         }
-        self.change(bearer, &mut Checks::Refuse, |repository, rules| {
+        self.change(request, bearer, &mut Checks::Refuse, |repository, rules| {
             repository.undo(request, version, rules)
         })
     }
@@ -209,7 +209,7 @@ impl Service {
         if let Some(done) = self.elsewhere(|remote| remote.restore(request, version)) {
             return done;
         }
-        self.change(bearer, &mut Checks::Refuse, |repository, rules| {
+        self.change(request, bearer, &mut Checks::Refuse, |repository, rules| {
             repository.restore(request, version, rules)
         })
     }
@@ -250,10 +250,12 @@ impl Service {
     /// nothing comes of it.
     fn change(
         &mut self,
+        request: &Request,
         bearer: Option<&Token>,
         checks: &mut Checks,
         change: impl FnOnce(&mut Repository, &mut Rules<'_>) -> Result<Receipt, Refused>,
     ) -> Result<Receipt, Refused> {
+        let before = self.repository.version();
         let rights = words::rights(self.repository.state());
         let head = &mut self.head;
         let mut step = Step::Before;
@@ -271,6 +273,10 @@ impl Service {
                 Step::Behind => *head = Pool::new(state),
             }
             let mut troubles = check::check(head, changes);
+            if let Step::Behind = step {
+                // They may have changed who may write where.
+                troubles.extend(no_longer(state, &request.owner, changes));
+            }
             if let Checks::Tell(told) = checks {
                 for trouble in &mut troubles {
                     trouble.severity = Severity::Warning;
@@ -290,9 +296,14 @@ impl Service {
         };
         let result = change(&mut self.repository, &mut rules);
         match (&result, step) {
-            (Ok(Receipt::Done(done)), _) => {
+            (Ok(Receipt::Done(done)), _) if done.version == before + 1 => {
                 self.add_pending(&done.admitted.changes);
                 self.committed = done.version;
+            }
+            // So did others before it.
+            (Ok(Receipt::Done(done)), _) => {
+                self.committed = done.version;
+                self.follow_active()?;
             }
             // Nothing came of what was admitted.
             (_, Step::Behind) => self.head = Pool::new(self.repository.state()),
@@ -319,6 +330,19 @@ fn allowed(bearer: Option<&Token>, commands: &[Command]) -> Result<(), Refused> 
 fn beyond(bearer: &Token, changes: &[Change]) -> Vec<Diagnostic> {
     let keys = changes.iter();
     forbidden(bearer, keys.map(|change| Keys::Only(change.key.clone())))
+}
+
+/// What an owner may not write any more.
+fn no_longer(state: &State, owner: &str, changes: &[Change]) -> Vec<Diagnostic> {
+    let rights = words::rights(state);
+    let keys = changes.iter().map(|change| Keys::Only(change.key.clone()));
+    let keys = keys.flat_map(|key| rights.forbidden(owner, &Command::Retract(key), &Words));
+    keys.map(|keys| {
+        let (Keys::Only(key) | Keys::Under(key)) = keys;
+        let message = format!("`{owner}` may not write `{key}`");
+        Diagnostic::error(FORBIDDEN, message).path(key.as_str())
+    })
+    .collect()
 }
 
 fn forbidden(bearer: &Token, keys: impl Iterator<Item = Keys>) -> Vec<Diagnostic> {

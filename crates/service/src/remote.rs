@@ -2,10 +2,10 @@
 //! are made by the server.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 use ecow::EcoString;
-use hence_api::words::{self, Doing};
+use hence_api::words::{self, Doing, frames};
 use hence_api::{Client, Failure};
 use hence_ledger::admission::Dormant;
 use hence_ledger::{Admitted, Command, Hash, Key};
@@ -193,6 +193,9 @@ fn refused(failure: Failure) -> Refused {
     }
 }
 
+/// So many objects are asked for at once.
+const BATCH: usize = 2048;
+
 /// What can be seen of a ledger behind a server.
 struct Window {
     client: Client,
@@ -230,10 +233,7 @@ impl Store for Window {
     }
 
     fn object(&self, hash: Hash) -> Result<Option<Vec<u8>>, Error> {
-        let mut objects = self
-            .objects
-            .lock()
-            .unwrap_or_else(|poison| poison.into_inner());
+        let mut objects = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(object) = objects.get(&hash) {
             return Ok(Some(object.clone()));
         }
@@ -242,6 +242,22 @@ impl Store for Window {
             objects.insert(hash, object.clone());
         }
         Ok(object)
+    }
+
+    fn objects(&self, hashes: &[Hash]) -> Result<Vec<Option<Vec<u8>>>, Error> {
+        let mut objects = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
+        let missing = hashes.iter().filter(|hash| !objects.contains_key(hash));
+        let missing: Vec<Hash> = missing.copied().collect();
+        for some in missing.chunks(BATCH) {
+            let hashes = some.to_vec();
+            let bytes = self.client.exchange("objects", &words::Wanted { hashes });
+            let contents = frames::read(&bytes.map_err(failed)?).unwrap_or_default();
+            for (hash, content) in some.iter().zip(contents) {
+                objects.extend(content.map(|content| (*hash, content)));
+            }
+        }
+        let objects = hashes.iter().map(|hash| objects.get(hash).cloned());
+        Ok(objects.collect())
     }
 
     fn hashes(&self) -> Result<Vec<Hash>, Error> {

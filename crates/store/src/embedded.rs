@@ -23,6 +23,7 @@ use redb::{
 
 use crate::distrust::opened;
 use crate::error::{FAILED, FORMAT, LOCKED};
+use crate::sum::{summed, with_sum};
 use crate::{Appended, Error, Store};
 
 /// The database in its directory.
@@ -162,6 +163,18 @@ impl Store for Redb {
             let row = read.open_table(OBJECTS)?.get(hash.as_bytes())?;
             row.map(|row| Ok(object_in(hash, row.value())?.to_vec()))
                 .transpose()
+        })
+    }
+
+    fn objects(&self, hashes: &[Hash]) -> Result<Vec<Option<Vec<u8>>>, Error> {
+        self.reading(|read| {
+            let table = read.open_table(OBJECTS)?;
+            let object = |hash: &Hash| {
+                let row = table.get(hash.as_bytes())?;
+                row.map(|row| Ok(object_in(*hash, row.value())?.to_vec()))
+                    .transpose()
+            };
+            hashes.iter().map(object).collect()
         })
     }
 
@@ -371,25 +384,6 @@ fn counted(what: &str, found: u64, noted: u64) -> Result<(), redb::Error> {
 
 fn damaged<T>(what: String) -> Result<T, redb::Error> {
     Err(redb::Error::Corrupted(what))
-}
-
-/// Bytes behind the sum of what they are about and of themselves.
-fn with_sum(about: &[u8], bytes: &[u8]) -> Vec<u8> {
-    let mut row = sum(about, bytes).as_bytes().to_vec();
-    row.extend_from_slice(bytes);
-    row
-}
-
-/// The bytes behind a sum, if it is theirs.
-fn summed<'r>(about: &[u8], row: &'r [u8]) -> Option<&'r [u8]> {
-    let (noted, bytes) = row.split_first_chunk::<32>()?;
-    (sum(about, bytes).as_bytes() == noted).then_some(bytes)
-}
-
-fn sum(about: &[u8], bytes: &[u8]) -> Hash {
-    let mut parts = about.to_vec();
-    parts.extend_from_slice(Hash::of(bytes).as_bytes());
-    Hash::of(&parts)
 }
 
 /// One process at a time; the lock goes with the process, however it ends.

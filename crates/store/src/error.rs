@@ -10,6 +10,10 @@ pub const DAMAGED: Code = Code::new("store.damaged");
 pub const LOCKED: Code = Code::new("store.locked");
 /// The store was written by another version of the program, or is no store at all.
 pub const FORMAT: Code = Code::new("store.format");
+/// The address of a store is not one.
+pub const ADDRESS: Code = Code::new("store.address");
+/// The store does not let this user do it.
+pub const DENIED: Code = Code::new("store.denied");
 /// Reading or writing failed.
 pub const FAILED: Code = Code::new("store.failed");
 

@@ -9,19 +9,26 @@
 //! A [`Store`] keeps bytes and knows no more of them than that. A [`Repository`] is a ledger on a store: it knows what the
 //! newest entry says is asserted, adds entries, and reads the past. It reads no clock.
 
+mod copy;
 mod distrust;
 mod embedded;
 mod error;
+mod etcd;
 mod memory;
 mod repository;
+mod sum;
 #[cfg(test)]
 mod tests;
 mod undo;
 
+use std::time::{Duration, Instant};
+
 use hence_ledger::Hash;
 
+pub use copy::{Copied, OTHER_HISTORY, copy};
 pub use embedded::Redb;
-pub use error::{DAMAGED, Error, FAILED, FORMAT, LOCKED};
+pub use error::{ADDRESS, DAMAGED, DENIED, Error, FAILED, FORMAT, LOCKED};
+pub use etcd::{Address, Credentials, Etcd};
 pub use memory::Memory;
 pub use repository::{
     Done, Log, MOVED, NAME_TAKEN, NO_SUCH_NAME, NO_SUCH_VERSION, Proposal, Receipt, Refused,
@@ -43,6 +50,11 @@ pub trait Store: Send + Sync {
     /// The object with this hash.
     fn object(&self, hash: Hash) -> Result<Option<Vec<u8>>, Error>;
 
+    /// The objects with these hashes, in their order, in as few steps as the store can.
+    fn objects(&self, hashes: &[Hash]) -> Result<Vec<Option<Vec<u8>>>, Error> {
+        hashes.iter().map(|hash| self.object(*hash)).collect()
+    }
+
     /// The hashes of all objects, in no order.
     fn hashes(&self) -> Result<Vec<Hash>, Error>;
 
@@ -63,7 +75,23 @@ pub trait Store: Send + Sync {
 
     /// What each node reported last, in the order of their names.
     fn reports(&self) -> Result<Vec<(String, Vec<u8>)>, Error>;
+
+    /// The number of the newest entry, as soon as it is higher than this one, or when the time is over.
+    fn wait(&self, than: u64, limit: Duration) -> Result<u64, Error> {
+        let start = Instant::now();
+        loop {
+            let head = self.head()?;
+            let left = limit.saturating_sub(start.elapsed());
+            if head > than || left.is_zero() {
+                return Ok(head);
+            }
+            std::thread::sleep(left.min(INTERVAL));
+        }
+    }
 }
+
+/// How often a store is looked at that cannot tell by itself.
+const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Whether an entry was added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

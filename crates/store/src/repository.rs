@@ -21,6 +21,9 @@ pub const NAME_TAKEN: Code = Code::new("ledger.name-taken");
 /// No version has the name.
 pub const NO_SUCH_NAME: Code = Code::new("ledger.no-such-name");
 
+/// So many objects are looked at together.
+const TOGETHER: usize = 256;
+
 /// A ledger on a store.
 pub struct Repository {
     store: Box<dyn Store>,
@@ -202,10 +205,13 @@ impl Repository {
     /// Goes through the whole history and every object of it, and compares all with their hashes.
     pub fn check(&self) -> Result<(), Error> {
         let mut objects = HashSet::new();
-        for hash in self.store.hashes()? {
-            self.object(hash)?
-                .ok_or_else(|| self.object_damaged(hash))?;
-            objects.insert(hash);
+        for some in self.store.hashes()?.chunks(TOGETHER) {
+            for (hash, bytes) in some.iter().zip(self.store.objects(some)?) {
+                if bytes.map(|bytes| Hash::of(&bytes)) != Some(*hash) {
+                    return Err(self.object_damaged(*hash));
+                }
+                objects.insert(*hash);
+            }
         }
         let mut state = State::default();
         let mut previous = None;
@@ -574,12 +580,13 @@ impl Repository {
 
     /// The state after an entry.
     fn read(&self, entry: &Entry) -> Result<State, Error> {
-        let mut object = |hash| {
-            self.store
-                .object(hash)?
-                .ok_or_else(|| self.object_damaged(hash))
+        let mut objects = |hashes: &[Hash]| {
+            let found = self.store.objects(hashes)?.into_iter().zip(hashes);
+            found
+                .map(|(found, hash)| found.ok_or_else(|| self.object_damaged(*hash)))
+                .collect()
         };
-        let state = State::read(entry.address, &mut object)?;
+        let state = State::read(entry.address, &mut objects)?;
         let mut state = state.map_err(|damaged| self.object_damaged(damaged.0))?;
         match state.identity() == entry.identity {
             true => Ok(state),

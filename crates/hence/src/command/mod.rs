@@ -150,6 +150,8 @@ pub enum Command {
     #[allow(missing_docs)]
     Log(fleet::log::Log),
     #[allow(missing_docs)]
+    Store(fleet::store::Store),
+    #[allow(missing_docs)]
     Backup(fleet::state::Backup),
     #[allow(missing_docs)]
     Dump(fleet::state::Dump),
@@ -221,6 +223,7 @@ impl Command {
             Command::Undo(undo) => undo.run(console),
             Command::State(state) => state.run(console),
             Command::Log(log) => log.run(console),
+            Command::Store(store) => store.run(console),
             Command::Backup(backup) => backup.run(console),
             Command::Dump(dump) => dump.run(console),
             Command::Load(load) => load.run(console),

@@ -103,8 +103,12 @@ pub fn start(
     }
     if let Some(data) = console.data_directory() {
         // It may go elsewhere before it calls back.
-        let data = console.path(data);
-        command.env("HENCE_DATA", absolute(&data).unwrap_or(data));
+        let directory = console.path(data);
+        let data = match hence_store::Address::is_meant(data) {
+            true => data.into(),
+            false => absolute(&directory).unwrap_or(directory),
+        };
+        command.env("HENCE_DATA", data);
     }
     let name = program.file_name().unwrap_or_default().to_string_lossy();
     match command.status() {

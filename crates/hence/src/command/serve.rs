@@ -14,6 +14,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use serde::Serialize;
 
+use super::fleet::store::Place;
 use super::fleet::{Changing, stop};
 use super::token::random;
 use crate::console::Console;
@@ -85,9 +86,14 @@ struct Line<'a> {
 impl Serve {
     /// Serves until it is told to end.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        let directory = self.changing.ledger.store_directory(console)?;
+        let place = self.changing.ledger.here(console)?;
         let mut service = self.changing.ledger.make(console)?;
-        let seal = self.changing.ledger.seal(console)?;
+        let seal = match (self.changing.ledger.seal(console), &place) {
+            (Ok(seal), _) => Some(seal),
+            // A ledger in a cluster may have no secrets, and then needs no key.
+            (Err(Stop::Refused(_)), Place::Cluster(_)) => None,
+            (Err(stop), _) => return Err(stop),
+        };
         self.first_token(console, &mut service)?;
         let unusable = |error: std::io::Error| {
             let message = format!("{} cannot be listened at: {error}", self.listen);
@@ -96,7 +102,7 @@ impl Serve {
         let listener = TcpListener::bind(self.listen).map_err(unusable)?;
         let address = listener.local_addr().map_err(unusable)?;
         let tls = match self.tls || self.tls_cert.is_some() || !address.ip().is_loopback() {
-            true => Some(Arc::new(self.certificate(console, &directory, address)?)),
+            true => Some(Arc::new(self.certificate(console, &place, address)?)),
             false => None,
         };
         self.raise_limit(console);
@@ -106,7 +112,7 @@ impl Serve {
         let (log, clock) = (self.log, console.clock());
         let hub = Hub::new(Parts {
             service,
-            seal: Some(seal),
+            seal,
             clock: Arc::new(clock),
             random: Arc::new(random),
             log: Arc::new(move |record| write(log, clock(), record)),
@@ -117,8 +123,12 @@ impl Serve {
                 ..Limits::default()
             },
             release: env!("CARGO_PKG_VERSION"),
+            shared: matches!(place, Place::Cluster(_)),
         });
         let stop = hence_server::Stop::new();
+        if let Place::Cluster(_) = place {
+            hub.keep_following(&stop, self.changing.ledger.here(console)?.open(console)?);
+        }
         let served = hence_server::serve(&hub, listener, tls, &stop, Signals::Heeded);
         served.map_err(|error| {
             let message = format!("the server failed: {error}");
@@ -165,14 +175,18 @@ impl Serve {
     fn certificate(
         &self,
         console: &mut Console<'_>,
-        directory: &str,
+        place: &Place,
         address: SocketAddr,
     ) -> Result<ServerConfig, Stop> {
         let unusable =
             |message: String| Stop::Refused(Box::new(Diagnostic::error(CERTIFICATE, message)));
-        let (cert, key) = match (&self.tls_cert, &self.tls_key) {
-            (Some(cert), Some(key)) => (cert.clone(), key.clone()),
-            _ => {
+        let (cert, key) = match (&self.tls_cert, &self.tls_key, place) {
+            (Some(cert), Some(key), _) => (cert.clone(), key.clone()),
+            (_, _, Place::Cluster(_)) => {
+                let message = "several servers of one cluster need certificates of their own";
+                return Err(unusable(message.to_owned()));
+            }
+            (_, _, Place::Directory(directory)) => {
                 let (cert, key) = (
                     format!("{directory}/tls.pem"),
                     format!("{directory}/tls.key"),

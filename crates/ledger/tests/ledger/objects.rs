@@ -10,8 +10,11 @@ use hence_model::random::Random;
 type Objects = HashMap<Hash, Vec<u8>>;
 
 fn read(address: Hash, objects: &Objects) -> State {
-    let mut object = |hash: Hash| Ok::<_, Infallible>(objects[&hash].clone());
-    let Ok(read) = State::read(address, &mut object);
+    let mut read = |hashes: &[Hash]| {
+        let found = hashes.iter().map(|hash| objects[hash].clone());
+        Ok::<_, Infallible>(found.collect())
+    };
+    let Ok(read) = State::read(address, &mut read);
     read.expect("nothing is damaged")
 }
 
@@ -85,15 +88,42 @@ fn a_damaged_object_is_named() {
     let (address, written) = state.objects();
     let objects: Objects = written.into_iter().collect();
     for damaged in objects.keys() {
-        let mut object = |hash: Hash| {
-            let mut bytes = objects[&hash].clone();
-            if hash == *damaged {
+        let object = |hash: &Hash| {
+            let mut bytes = objects[hash].clone();
+            if hash == damaged {
                 let middle = bytes.len() / 2;
                 bytes[middle] ^= 1;
             }
-            Ok::<_, Infallible>(bytes)
+            bytes
         };
-        let Ok(read) = State::read(address, &mut object);
+        let mut read =
+            |hashes: &[Hash]| Ok::<_, Infallible>(hashes.iter().map(object).collect::<Vec<_>>());
+        let Ok(read) = State::read(address, &mut read);
         assert_eq!(read.unwrap_err().0, *damaged);
     }
+}
+
+/// Branches that name one object sixteen times, as nothing that is asserted ever looks.
+#[test]
+fn what_would_never_end_is_damaged() {
+    let mut objects = Objects::new();
+    let mut address = State::default().objects().0;
+    for (hash, bytes) in State::default().objects().1 {
+        objects.insert(hash, bytes);
+    }
+    for _ in 0..15 {
+        let ways = vec![format!("\"{address}\""); 16].join(",");
+        let bytes = format!("{{\"Branch\":[{ways}]}}").into_bytes();
+        address = Hash::of(&bytes);
+        objects.insert(address, bytes);
+    }
+    let mut asked = 0;
+    let mut read = |hashes: &[Hash]| {
+        asked += hashes.len();
+        let found = hashes.iter().map(|hash| objects[hash].clone());
+        Ok::<_, Infallible>(found.collect())
+    };
+    let Ok(read) = State::read(address, &mut read);
+    assert!(read.is_err());
+    assert!(asked < 20, "{asked} objects were asked for");
 }

@@ -1,7 +1,10 @@
 //! A small ledger to be cruel to.
 
+mod cluster;
+mod copies;
 mod corruption;
 mod crash;
+mod etcd;
 mod history;
 mod storage;
 mod stores;

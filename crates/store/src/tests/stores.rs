@@ -1,5 +1,7 @@
 //! What every store does, tried on each.
 
+use std::time::Duration;
+
 use hence_ledger::entry::{Nodes, Origin, Scope};
 use hence_ledger::rights::Rights;
 use hence_ledger::{Act, Hash, Keys};
@@ -15,17 +17,17 @@ use crate::{
 };
 
 /// Opens the same store each time; it is closed before it is opened again.
-type Open<'o> = &'o mut dyn FnMut() -> Box<dyn Store>;
+pub(super) type Open<'o> = &'o mut dyn FnMut() -> Box<dyn Store>;
 
 /// What is tried, in words, and how.
-type Case = (&'static str, fn(Open<'_>));
+pub(super) type Case = (&'static str, fn(Open<'_>));
 
-const SUITE: [Case; 11] = [
+pub(super) const SUITE: [Case; 11] = [
     ("entries follow each other", entries_follow_each_other),
     ("objects come with entries", objects_come_with_entries),
     ("a report replaces the last", a_report_replaces_the_last),
+    ("waiting ends with news", waiting_ends_with_news),
     ("a ledger is there again", a_ledger_is_there_again),
-    ("two writers both get in", two_writers_both_get_in),
     ("a stale version is refused", a_stale_version_is_refused),
     ("undo goes back step by step", undo_goes_back_step_by_step),
     ("undo of one goes by its keys", undo_of_one_goes_by_its_keys),
@@ -37,9 +39,12 @@ const SUITE: [Case; 11] = [
     ),
 ];
 
+/// What takes a store that may be open more than once.
+pub(super) const SHARED: [Case; 1] = [("two writers both get in", two_writers_both_get_in)];
+
 #[test]
 fn in_memory() {
-    for (name, case) in SUITE {
+    for (name, case) in SUITE.into_iter().chain(SHARED) {
         println!("{name}");
         let store = Memory::default();
         case(&mut || Box::new(store.clone()));
@@ -110,6 +115,20 @@ fn a_report_replaces_the_last(open: Open<'_>) {
     assert_eq!(store.head(), Ok(0));
 }
 
+fn waiting_ends_with_news(open: Open<'_>) {
+    let store = open();
+    assert_eq!(store.wait(0, Duration::ZERO), Ok(0));
+    assert_eq!(store.wait(0, Duration::from_millis(30)), Ok(0));
+    for version in 1..=5 {
+        std::thread::scope(|scope| {
+            let news = scope.spawn(|| store.wait(version - 1, Duration::from_secs(100)));
+            assert_eq!(store.append(version, b"news", &[]), Ok(Appended::Done));
+            assert_eq!(news.join().unwrap(), Ok(version));
+        });
+    }
+    assert_eq!(store.wait(3, Duration::from_secs(100)), Ok(5));
+}
+
 fn a_ledger_is_there_again(open: Open<'_>) {
     let mut repository = Repository::open(open()).unwrap();
     assert!(repository.head().is_none());
@@ -165,11 +184,9 @@ fn a_ledger_is_there_again(open: Open<'_>) {
     }
 }
 
-/// A store in a process of its own is one writer; a second one is a handle on the same memory, as on a network.
-fn two_writers_both_get_in(_: Open<'_>) {
-    let store = Memory::default();
-    let mut one = Repository::open(Box::new(store.clone())).unwrap();
-    let mut other = Repository::open(Box::new(store.clone())).unwrap();
+fn two_writers_both_get_in(open: Open<'_>) {
+    let mut one = Repository::open(open()).unwrap();
+    let mut other = Repository::open(open()).unwrap();
     assert_eq!(
         version_of(commit(&mut one, &request(), &[assert("a", 1)])),
         1
@@ -194,7 +211,7 @@ fn two_writers_both_get_in(_: Open<'_>) {
     assert_eq!(other.state().len(), 3);
     other.follow().unwrap();
     assert_eq!(one.state(), other.state());
-    Repository::open(Box::new(store)).unwrap().check().unwrap();
+    Repository::open(open()).unwrap().check().unwrap();
 }
 
 fn a_stale_version_is_refused(open: Open<'_>) {

@@ -15,6 +15,7 @@ pub mod push;
 pub mod show;
 pub mod snapshot;
 pub mod state;
+pub mod store;
 pub mod validate;
 
 use std::collections::BTreeMap;
@@ -37,6 +38,7 @@ use hence_service::{Leave, Service};
 use hence_store::{Receipt, Redb, Refused, Request};
 use serde::Serialize;
 
+use self::store::Place;
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -117,11 +119,14 @@ impl Remote {
 /// Which ledger is meant.
 #[derive(Args)]
 pub struct Ledger {
-    /// The directory of the ledger; without it `$HENCE_DATA`, or `.hence`
+    /// The directory of the ledger, or `etcd://HOST:PORT/PREFIX`; without it `$HENCE_DATA`, or `.hence`
     #[arg(long, value_name = "DIR", help_heading = "Ledger")]
     data: Option<String>,
     #[command(flatten)]
     remote: Remote,
+    /// The key of its secrets; without it `$HENCE_KEY_FILE`, or `key` in its directory
+    #[arg(long, value_name = "FILE", help_heading = "Ledger")]
+    key_file: Option<String>,
 }
 
 impl Ledger {
@@ -132,9 +137,17 @@ impl Ledger {
         data.unwrap_or_else(|| ".hence".to_owned())
     }
 
-    /// Whether there is one.
+    fn place(&self, console: &Console<'_>) -> Result<Place, Stop> {
+        Place::of(&self.directory(console))
+    }
+
+    /// Whether there is one; what cannot be asked says why when it is opened.
     pub fn is_there(&self, console: &Console<'_>) -> bool {
-        self.server(console).is_some() || console.path(&self.directory(console)).is_dir()
+        let place = self.place(console);
+        self.server(console).is_some()
+            || place
+                .and_then(|place| place.is_there(console))
+                .unwrap_or(true)
     }
 
     /// A ledger that is there.
@@ -145,16 +158,7 @@ impl Ledger {
 
     /// Refuses if there is none.
     pub fn must_be_there(&self, console: &Console<'_>) -> Result<(), Stop> {
-        let directory = self.directory(console);
-        if !self.is_there(console) {
-            let message = format!("there is no ledger in `{directory}`");
-            return Err(Stop::Refused(Box::new(
-                Diagnostic::error(NO_LEDGER, message)
-                    .help("`--data DIR` says where one is")
-                    .help("the first change makes one, such as `hence add node NAME`"),
-            )));
-        }
-        Ok(())
+        self.place(console)?.must_be_there(console)
     }
 
     /// A ledger, which is made if it is not there.
@@ -162,8 +166,8 @@ impl Ledger {
         if let Some(client) = self.client(console)? {
             return Service::connect(client).map_err(|refused| stop(console, refused));
         }
-        let store = self.store(console)?;
-        Service::open(Box::new(store)).map_err(|refused| stop(console, refused))
+        let store = self.place(console)?.open(console)?;
+        Service::open(store).map_err(|refused| stop(console, refused))
     }
 
     /// The server that the ledger is behind, if it is. Whoever names a directory means that.
@@ -183,10 +187,10 @@ impl Ledger {
         }
     }
 
-    /// The directory of the ledger, which must be here.
-    pub fn store_directory(&self, console: &Console<'_>) -> Result<String, Stop> {
+    /// Where the ledger lives, which must not be behind a server.
+    pub fn here(&self, console: &Console<'_>) -> Result<Place, Stop> {
         self.store_is_here(console)?;
-        Ok(self.directory(console))
+        self.place(console)
     }
 
     fn store_is_here(&self, console: &Console<'_>) -> Result<(), Stop> {
@@ -200,18 +204,9 @@ impl Ledger {
         )))
     }
 
-    /// Where the ledger lives, if it is here.
+    /// The directory where the ledger lives, if it is one and there.
     pub fn store(&self, console: &Console<'_>) -> Result<Redb, Stop> {
-        self.store_is_here(console)?;
-        let name = self.directory(console);
-        let directory = console.path(&name);
-        Redb::open(&directory).map_err(|mut error| {
-            // As it was given.
-            error.message = error
-                .message
-                .replace(&directory.display().to_string(), &name);
-            Stop::Failed(Box::new(error.into()))
-        })
+        self.here(console)?.directory(console)
     }
 }
 
@@ -236,17 +231,31 @@ impl Ledger {
         Ok(sealed)
     }
 
-    /// The key under which secrets are sealed. It is made with the first secret, and only its owner may read it.
+    /// The key under which secrets are sealed, and only its owner may read it. The one in the directory of the ledger is
+    /// made with the first secret; one that is named is shared with others, and never made by chance.
     pub fn seal(&self, console: &Console<'_>) -> Result<Seal, Stop> {
         // A server keeps its key to itself.
         self.store_is_here(console)?;
-        let file = console.path(&self.directory(console)).join("key");
-        let name = format!("{}/key", self.directory(console));
+        let named = self.key_file.clone();
+        let named = named.or_else(|| console.variable("HENCE_KEY_FILE"));
+        let is_named = named.is_some();
+        let name = match (named, self.place(console)?) {
+            (Some(name), _) => name,
+            (None, Place::Directory(name)) => format!("{name}/key"),
+            (None, Place::Cluster(_)) => {
+                let message = "secrets of a ledger in a cluster take a key that is not there";
+                return Err(Stop::Refused(Box::new(
+                    Diagnostic::error(NO_KEY, message)
+                        .help("`--key-file FILE`, or `$HENCE_KEY_FILE`, names it: 32 random bytes"),
+                )));
+            }
+        };
+        let file = console.path(&name);
         let failed = |error: std::io::Error| {
             let message = format!("the key of the ledger, `{name}`, cannot be used: {error}");
             Stop::Failed(Box::new(Diagnostic::error(NO_KEY, message)))
         };
-        if !file.exists() {
+        if !is_named && !file.exists() {
             let mut key = [0; 32];
             getrandom::getrandom(&mut key).map_err(|error| failed(error.into()))?;
             let mut options = std::fs::OpenOptions::new();

@@ -149,7 +149,6 @@ pub struct Backup {
 impl Backup {
     /// Copies it; the key of its secrets is no part of it.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        self.ledger.must_be_there(console)?;
         let store = self.ledger.store(console)?;
         let to = console.path(&self.to);
         store.backup(&to).map_err(|mut error| {

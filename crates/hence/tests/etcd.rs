@@ -1,0 +1,200 @@
+//! A fleet in a real etcd cluster: used from several processes at once, moved there, and moved back.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A cluster of one member that goes with the test.
+struct Cluster {
+    process: Child,
+    directory: PathBuf,
+    address: String,
+}
+
+impl Cluster {
+    fn start() -> Self {
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("etcd");
+        let _ = fs::remove_dir_all(&directory);
+        fs::create_dir_all(&directory).unwrap();
+        let port = || TcpListener::bind("127.0.0.1:0").unwrap();
+        let (client, peer) = (port(), port());
+        let url = |listener: &TcpListener| format!("http://{}", listener.local_addr().unwrap());
+        let (client_url, peer_url) = (url(&client), url(&peer));
+        drop((client, peer));
+        let process = Command::new("etcd")
+            .arg("--data-dir")
+            .arg(directory.join("member"))
+            .args(["--listen-client-urls", &client_url])
+            .args(["--advertise-client-urls", &client_url])
+            .args(["--listen-peer-urls", &peer_url])
+            .args(["--initial-advertise-peer-urls", &peer_url])
+            .args(["--initial-cluster", &format!("default={peer_url}")])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        let cluster = Self {
+            process: process.expect("this test needs `etcd`, which `./test` installs"),
+            directory,
+            address: client_url.replace("http://", "etcd://"),
+        };
+        let start = Instant::now();
+        while cluster.run(&["state"], "").status.code() == Some(2) {
+            assert!(start.elapsed() < Duration::from_secs(60), "etcd starts");
+        }
+        cluster
+    }
+
+    /// Runs `hence` in the directory of the test, on the ledger of the cluster.
+    fn run(&self, words: &[&str], input: &str) -> Output {
+        self.run_with(words, input, &[])
+    }
+
+    fn run_with(&self, words: &[&str], input: &str, variables: &[(&str, &str)]) -> Output {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_hence"))
+            .args(words)
+            .current_dir(&self.directory)
+            .env("HENCE_DATA", format!("{}/fleet", self.address))
+            .envs(variables.iter().copied())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A command that reads nothing may have ended.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        child.wait_with_output().unwrap()
+    }
+
+    /// Tells the cluster something that no command does.
+    fn tell(&self, path: &str, question: &str) {
+        let host = self.address.trim_start_matches("etcd://");
+        let mut stream = TcpStream::connect(host).unwrap();
+        let length = question.len();
+        let head = format!("POST /v3/{path} HTTP/1.0\r\nContent-Length: {length}\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(question.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.contains(" 200 OK"), "{path}: {answer}");
+    }
+
+    /// Does something that succeeds, and says what it prints.
+    fn done(&self, words: &[&str]) -> String {
+        let output = self.run(words, "");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {said}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Does something that is refused because of the input, and says why.
+    fn refused(&self, words: &[&str]) -> String {
+        let output = self.run(words, "");
+        assert_eq!(output.status.code(), Some(1), "{words:?}");
+        String::from_utf8(output.stderr).unwrap()
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+#[test]
+fn a_fleet_lives_in_a_cluster() {
+    let cluster = Cluster::start();
+    assert!(cluster.refused(&["state"]).contains("input.no-ledger"));
+
+    // Several at once, and nobody's change is lost.
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let cluster = &cluster;
+            scope.spawn(move || {
+                for number in 0..5 {
+                    let name = format!("n{writer}-{number}");
+                    cluster.done(&["assert", &format!("node/{name}"), &name]);
+                }
+            });
+        }
+    });
+    let log = cluster.done(&["log", "--format", "json"]);
+    assert_eq!(log.lines().count(), 20);
+    assert_eq!(
+        cluster.done(&["state"]).matches("assert node/n").count(),
+        20
+    );
+
+    cluster.done(&["add", "group", "web"]);
+    cluster.done(&["undo"]);
+    cluster.done(&["check-in", "n0-0"]);
+    assert!(!cluster.done(&["state"]).contains("web"));
+    assert!(cluster.done(&["state", "--at", "21"]).contains("web"));
+
+    // A secret takes a key that is in no cluster.
+    let secret = ["assert", "group/+++default/param/password", "--secret"];
+    let keyless = cluster.run(&secret, "hush\n");
+    assert_eq!(keyless.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&keyless.stderr).contains("store.key"));
+    let with_key = [("HENCE_KEY_FILE", "hence.key")];
+    let absent = cluster.run_with(&secret, "hush\n", &with_key);
+    assert_eq!(absent.status.code(), Some(2), "a key is not made by chance");
+    fs::write(cluster.directory.join("hence.key"), [7; 32]).unwrap();
+    cluster.done(&["add", "parameter", "password"]);
+    let sealed = cluster.run_with(&secret, "hush\n", &with_key);
+    assert_eq!(sealed.status.code(), Some(0), "{sealed:?}");
+    cluster.done(&["activate"]);
+    let reveal = ["config", "n0-0", "--reveal", "--key-file", "hence.key"];
+    assert!(cluster.done(&reveal).contains("hush"));
+    assert!(!cluster.done(&["state"]).contains("hush"));
+
+    // There and back again.
+    assert!(
+        cluster
+            .refused(&["backup", "copy"])
+            .contains("store.no-backup")
+    );
+    let fleet = format!("{}/fleet", cluster.address);
+    let moved = format!("{}/moved", cluster.address);
+    cluster.done(&["store", "copy", &fleet, "here"]);
+    cluster.done(&["store", "copy", "here", &moved]);
+    cluster.done(&["add", "group", "later"]);
+    let told = cluster.done(&["store", "copy", &fleet, &moved, "--format", "json"]);
+    assert!(told.contains("\"new\":1"), "{told}");
+    for question in [
+        ["log", "--format", "json"],
+        ["inventory", "--format", "json"],
+    ] {
+        let mut there: Vec<&str> = question.to_vec();
+        there.extend(["--data", &moved]);
+        assert_eq!(cluster.done(&question), cluster.done(&there));
+    }
+    cluster.done(&["add", "group", "other", "--data", &moved]);
+    let other = cluster.refused(&["store", "copy", &fleet, &moved]);
+    assert!(other.contains("store.other-history"), "{other}");
+
+    with_users(&cluster);
+}
+
+fn with_users(cluster: &Cluster) {
+    cluster.tell("auth/user/add", r#"{"name":"root","password":"hush"}"#);
+    cluster.tell("auth/role/add", r#"{"name":"root"}"#);
+    cluster.tell("auth/user/grant", r#"{"user":"root","role":"root"}"#);
+    cluster.tell("auth/enable", "{}");
+    assert!(cluster.refused(&["state"]).contains("store.denied"));
+    let address = cluster.address.replace("//", "//root@");
+    let words = ["state", "--data", &format!("{address}/fleet")];
+    assert!(cluster.refused(&words).contains("HENCE_ETCD_PASSWORD"));
+    for (password, exit) in [("other", 1), ("hush", 0)] {
+        let output = cluster.run_with(&words, "", &[("HENCE_ETCD_PASSWORD", password)]);
+        assert_eq!(output.status.code(), Some(exit), "{output:?}");
+    }
+    let missing = [("HENCE_ETCD_CA", "missing.pem")];
+    let output = cluster.run_with(&words, "", &missing);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("$HENCE_ETCD_CA"));
+}
