@@ -152,13 +152,10 @@ impl Ledger {
 
     /// A ledger that is there.
     pub fn open(&self, console: &mut Console<'_>) -> Result<Service, Stop> {
-        self.must_be_there(console)?;
+        if self.server(console).is_none() {
+            self.place(console)?.must_be_there(console)?;
+        }
         self.make(console)
-    }
-
-    /// Refuses if there is none.
-    pub fn must_be_there(&self, console: &Console<'_>) -> Result<(), Stop> {
-        self.place(console)?.must_be_there(console)
     }
 
     /// A ledger, which is made if it is not there.
