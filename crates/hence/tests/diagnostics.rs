@@ -57,9 +57,8 @@ fn is_raised_elsewhere(code: &str) -> bool {
     let (word, tests) = match code {
         "store.locked" => ("LOCKED", "crates/store/src/tests"),
         "store.format" => ("FORMAT", "crates/store/src/tests"),
-        "input.elsewhere" | "server.unreachable" | "server.listen" | "server.certificate" => {
-            (code, "crates/hence/tests/server.rs")
-        }
+        "input.elsewhere" | "input.no-token" | "server.address" | "server.certificate"
+        | "server.listen" | "server.unreachable" => (code, "crates/hence/tests/server.rs"),
         code if code.starts_with("server.") => (code, "crates/server/tests"),
         "plugin.cannot-run" => (code, "crates/hence/tests/process.rs"),
         _ => return false,

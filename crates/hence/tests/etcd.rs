@@ -1,11 +1,16 @@
 //! A fleet in a real etcd cluster: used from several processes at once, moved there, and moved back.
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Mutex;
+use std::thread;
 use std::time::{Duration, Instant};
+
+use hence_api::{Client, words};
 
 /// A cluster of one member that goes with the test.
 struct Cluster {
@@ -15,8 +20,8 @@ struct Cluster {
 }
 
 impl Cluster {
-    fn start() -> Self {
-        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("etcd");
+    fn start(name: &str) -> Self {
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("etcd-{name}"));
         let _ = fs::remove_dir_all(&directory);
         fs::create_dir_all(&directory).unwrap();
         let port = || TcpListener::bind("127.0.0.1:0").unwrap();
@@ -107,7 +112,7 @@ impl Drop for Cluster {
 
 #[test]
 fn a_fleet_lives_in_a_cluster() {
-    let cluster = Cluster::start();
+    let cluster = Cluster::start("alone");
     assert!(cluster.refused(&["state"]).contains("input.no-ledger"));
 
     // Several at once, and nobody's change is lost.
@@ -197,4 +202,107 @@ fn with_users(cluster: &Cluster) {
     let output = cluster.run_with(&words, "", &missing);
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("$HENCE_ETCD_CA"));
+}
+
+/// A server over the cluster, and where it listens.
+fn serve(cluster: &Cluster) -> (Child, String) {
+    let mut process = Command::new(env!("CARGO_BIN_EXE_hence"))
+        .args(["serve", "--listen", "127.0.0.1:0", "--log", "none"])
+        .args(["--admin-token-file", "token", "--rate", "0"])
+        .current_dir(&cluster.directory)
+        .env("HENCE_DATA", format!("{}/fleet", cluster.address))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let stdout = process.stdout.as_mut().unwrap();
+    BufReader::new(stdout).read_line(&mut line).unwrap();
+    let url = line.trim().strip_prefix("listening at ").expect(&line);
+    (process, url.to_owned())
+}
+
+fn client(url: &str, token: &str) -> Client {
+    let address = hence_api::Address {
+        server: url.to_owned(),
+        token: token.to_owned(),
+        certificates: None,
+    };
+    Client::new(address).unwrap()
+}
+
+fn commit(client: &Client, commands: &str) -> Result<Option<u64>, hence_api::Failure> {
+    let commit = words::Commit {
+        commands: words::Commands::Text(commands.to_owned()),
+        ..words::Commit::default()
+    };
+    let done: words::Done = client.post("commits", &commit)?;
+    Ok(done.version)
+}
+
+#[test]
+fn servers_over_one_cluster_are_one_service() {
+    let cluster = Cluster::start("served");
+    let (mut one, first) = serve(&cluster);
+    let token = fs::read_to_string(cluster.directory.join("token")).unwrap();
+    let token = token.trim();
+    let (mut two, second) = serve(&cluster);
+    let (first, second) = (client(&first, token), client(&second, token));
+    // Whoever watches one server hears what is done at the other.
+    let mut events = second.events(None, Some(1)).unwrap();
+    assert_eq!(commit(&first, "assert node/n1").unwrap(), Some(2));
+    assert_eq!(events.next().unwrap().unwrap().version, 2);
+    assert!(second.get::<words::Node>("nodes/n1").is_ok());
+    // A token that one gave is taken by the other.
+    let wanted = words::NewToken {
+        name: "short".to_owned(),
+        ..words::NewToken::default()
+    };
+    let made: words::MadeToken = first.post("tokens", &wanted).unwrap();
+    second.delete::<words::Done>("tokens/short").unwrap();
+    assert_eq!(events.next().unwrap().unwrap().version, 3);
+    assert_eq!(events.next().unwrap().unwrap().version, 4);
+    drop(made);
+    // Many write through both, and one of the two is killed meanwhile.
+    let acknowledged = Mutex::new(BTreeMap::new());
+    thread::scope(|scope| {
+        for writer in 0..4 {
+            let killed = writer % 2 == 1;
+            let client = if killed { &second } else { &first };
+            let acknowledged = &acknowledged;
+            scope.spawn(move || {
+                for number in 0..20 {
+                    let node = format!("w{writer}-{number}");
+                    match commit(client, &format!("assert node/{node}")) {
+                        Ok(version) => {
+                            let version = version.expect("it is new");
+                            let before = acknowledged.lock().unwrap().insert(version, node);
+                            assert_eq!(before, None, "no version is given twice");
+                        }
+                        // What was not acknowledged may be there or not.
+                        Err(error) => assert!(killed, "{error:?}"),
+                    }
+                }
+            });
+        }
+        thread::sleep(Duration::from_millis(300));
+        two.kill().unwrap();
+    });
+    two.wait().unwrap();
+    let acknowledged = acknowledged.into_inner().unwrap();
+    assert!(acknowledged.len() >= 40, "the other went on");
+    for (version, node) in &acknowledged {
+        let entry: serde_json::Value = first.get(&format!("entries/{version}")).unwrap();
+        let key = &entry["act"]["commit"]["changes"][0]["key"];
+        assert_eq!(*key, format!("node/{node}"));
+    }
+    let about: words::About = first.get("").unwrap();
+    let nodes = cluster.done(&["list", "nodes"]).lines().count();
+    assert_eq!(
+        nodes as u64 + 3,
+        about.version,
+        "every version is one node, the first, or a token's"
+    );
+    one.kill().unwrap();
+    one.wait().unwrap();
 }
