@@ -252,6 +252,21 @@ fn every_command_is_the_same_through_a_server() {
 }
 
 #[test]
+fn what_happens_is_shown_as_it_happens() {
+    let directory = Directory::new("watch");
+    let server = Server::start(&directory, &["--data", "served"]);
+    let there = ["--server", server.url.as_str(), "--token-file", "token"];
+    directory.told(&with(&["add", "node", "n1", "-m", "the first"], &there));
+    let shown = directory.told(&with(&["watch", "--after", "0", "-n", "2"], &there));
+    assert_eq!(
+        shown,
+        "    1  commit      admin\n    2  commit      admin  the first\n"
+    );
+    let refused = directory.refused(&["watch", "--data", "served"]);
+    assert!(refused.contains("--server"), "{refused}");
+}
+
+#[test]
 fn secrets_are_sealed_by_the_server_and_opened_for_nobody() {
     let directory = Directory::new("secret");
     let server = Server::start(&directory, &["--data", "served"]);

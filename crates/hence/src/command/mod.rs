@@ -21,6 +21,7 @@ mod puppet;
 mod serve;
 pub mod source;
 mod token;
+mod watch;
 mod why;
 mod why_not;
 
@@ -162,6 +163,8 @@ pub enum Command {
     #[allow(missing_docs)]
     Token(token::Token),
     #[allow(missing_docs)]
+    Watch(watch::Watch),
+    #[allow(missing_docs)]
     Console(console::Console),
     #[allow(missing_docs)]
     Parse(parse::Parse),
@@ -229,6 +232,7 @@ impl Command {
             Command::Load(load) => load.run(console),
             Command::Serve(serve) => serve.run(console),
             Command::Token(token) => token.run(console),
+            Command::Watch(watch) => watch.run(console),
             Command::Console(script) => script.run(console),
             Command::Parse(parse) => parse.run(console),
             Command::Compare(compare) => compare.run(console),
