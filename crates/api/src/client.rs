@@ -63,6 +63,15 @@ impl Failure {
 impl Client {
     /// Somebody who will speak to the server at an address. Nothing is sent yet.
     pub fn new(address: Address) -> Result<Self, Box<Diagnostic>> {
+        Self::with_limit(address, None)
+    }
+
+    /// The same, for whom no answer may take longer than this, from the first byte to the last.
+    pub fn limited(address: Address, whole: Duration) -> Result<Self, Box<Diagnostic>> {
+        Self::with_limit(address, Some(whole))
+    }
+
+    fn with_limit(address: Address, whole: Option<Duration>) -> Result<Self, Box<Diagnostic>> {
         let wrong = |message: String| Box::new(Diagnostic::error(ADDRESS, message));
         let server = address.server.trim_end_matches('/').to_owned();
         if !server.starts_with("https://") && !is_here(&server) {
@@ -101,6 +110,7 @@ impl Client {
             .timeout_connect(Some(Duration::from_secs(10)))
             .timeout_recv_response(Some(PATIENCE))
             .timeout_send_body(Some(PATIENCE))
+            .timeout_global(whole)
             .build();
         Ok(Self {
             agent: config.new_agent(),
