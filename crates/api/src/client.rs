@@ -123,6 +123,11 @@ impl Client {
         &self.address.server
     }
 
+    /// The certificates in PEM that the server is recognised by.
+    pub fn certificates(&self) -> Option<&str> {
+        self.address.certificates.as_deref()
+    }
+
     /// The same, with another token.
     pub fn with_token(&self, token: &str) -> Self {
         let mut other = self.clone();

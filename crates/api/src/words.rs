@@ -314,6 +314,65 @@ pub struct Enrolled {
     pub token: String,
 }
 
+/// `POST /api/v1/tokens`: what a new token is to be.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewToken {
+    /// Its name.
+    pub name: String,
+    /// What it may.
+    #[serde(default)]
+    pub may: Vec<Grant>,
+    /// For whom alone it may write.
+    #[serde(default)]
+    pub owner: Option<String>,
+    /// Whether it trades itself for a node's own.
+    #[serde(default)]
+    pub join: bool,
+    /// The node that it is of, or for.
+    #[serde(default)]
+    pub node: Option<String>,
+    /// After so many seconds it is worth nothing.
+    #[serde(default)]
+    pub lasts: Option<u64>,
+}
+
+/// Something that a token may.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grant {
+    /// `read`, `write`, `activate` or `administer`.
+    pub role: String,
+    /// With these keys and all below them; without any, everywhere.
+    #[serde(default)]
+    pub keys: Vec<String>,
+}
+
+/// A token that was made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MadeToken {
+    /// Its name.
+    pub name: String,
+    /// The token, told this once.
+    pub token: String,
+}
+
+/// A token as it is listed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListedToken {
+    /// Its name.
+    pub name: String,
+    /// `bearer`, `node` or `join`.
+    pub kind: String,
+    /// What it may.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub may: Vec<String>,
+    /// The node that it is of, or for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// From when on it is worth nothing, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<u64>,
+}
+
 /// `POST /api/v1/seal`: a secret, which comes back sealed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Secret {

@@ -197,6 +197,11 @@ impl<'w> Console<'w> {
         (self.world.now)()
     }
 
+    /// What tells that time, for those who ask later.
+    pub fn clock(&self) -> fn() -> u64 {
+        self.world.now
+    }
+
     /// A path that was given, as the process sees it.
     pub fn path(&self, name: &str) -> PathBuf {
         self.world.directory.join(name)

@@ -17,6 +17,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
@@ -41,6 +42,22 @@ impl Stop {
         Self(watch::Sender::new(false))
     }
 
+    /// Lets the signals that ask a process to end be heard. It must be called within a server's runtime.
+    async fn heed_signals(self) {
+        let mut terminate = signal(SignalKind::terminate()).ok();
+        let terminated = async {
+            match &mut terminate {
+                Some(terminate) => drop(terminate.recv().await),
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            () = terminated => {}
+        }
+        self.stop();
+    }
+
     /// No connection is accepted any more, and those that are open end with their request.
     pub fn stop(&self) {
         self.0.send_replace(true);
@@ -53,16 +70,29 @@ impl Default for Stop {
     }
 }
 
+/// Whether signals that ask the process to end are meant for the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signals {
+    /// They are: it ends gracefully.
+    Heeded,
+    /// They are not.
+    Ignored,
+}
+
 /// Serves until it is stopped.
 pub fn serve(
     hub: &Arc<Hub>,
     listener: std::net::TcpListener,
     tls: Option<Arc<rustls::ServerConfig>>,
     stop: &Stop,
+    signals: Signals,
 ) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
+    if signals == Signals::Heeded {
+        runtime.spawn(stop.clone().heed_signals());
+    }
     let result = runtime.block_on(accept(hub, listener, tls, stop));
     runtime.shutdown_timeout(Duration::from_secs(1));
     result

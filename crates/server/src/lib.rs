@@ -23,7 +23,7 @@ use hence_model::diagnostic::Code;
 use hence_service::Service;
 use hence_service::seal::Seal;
 
-pub use connection::{Stop, serve};
+pub use connection::{Signals, Stop, serve};
 pub use hub::Hub;
 pub use limits::Limits;
 pub use rustls::ServerConfig;

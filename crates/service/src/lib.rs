@@ -3,6 +3,7 @@
 //! Two pools are kept current, change by change: what the newest version says (*head*), and what most nodes are to run
 //! (*active*). Whatever is asked about another version is read from the store.
 
+pub mod access;
 pub mod activation;
 pub mod explained;
 pub mod history;

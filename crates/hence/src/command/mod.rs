@@ -18,7 +18,9 @@ mod nodes;
 mod parse;
 mod plugin;
 mod puppet;
+mod serve;
 pub mod source;
+mod token;
 mod why;
 mod why_not;
 
@@ -154,6 +156,10 @@ pub enum Command {
     #[allow(missing_docs)]
     Load(fleet::state::Load),
     #[allow(missing_docs)]
+    Serve(serve::Serve),
+    #[allow(missing_docs)]
+    Token(token::Token),
+    #[allow(missing_docs)]
     Console(console::Console),
     #[allow(missing_docs)]
     Parse(parse::Parse),
@@ -218,6 +224,8 @@ impl Command {
             Command::Backup(backup) => backup.run(console),
             Command::Dump(dump) => dump.run(console),
             Command::Load(load) => load.run(console),
+            Command::Serve(serve) => serve.run(console),
+            Command::Token(token) => token.run(console),
             Command::Console(script) => script.run(console),
             Command::Parse(parse) => parse.run(console),
             Command::Compare(compare) => compare.run(console),

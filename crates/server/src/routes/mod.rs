@@ -66,7 +66,7 @@ pub(crate) fn router(hub: &Arc<Hub>, stopped: watch::Receiver<bool>) -> Router {
         .route("/events", get(events::events));
     Router::new()
         .nest("/api/v1", api)
-        .route("/api/v1", get(ledger::about))
+        .route("/api/v1/", get(ledger::about))
         .route("/config/{node}", get(plain::config))
         .route("/config/{node}/at/{version}", get(plain::config_at))
         .route("/current-config/{node}", get(plain::current_config))

@@ -3,24 +3,19 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use hence_api::words::{self, Doing, Enrolled, Enrolment};
+use hence_api::words::{Doing, Enrolled, Enrolment, ListedToken, MadeToken, NewToken};
 use hence_fleet::Kind;
-use hence_fleet::token::{Bearer, Role, TOKEN, Token};
+use hence_fleet::token::{Bearer, Role, TOKEN};
 use hence_ledger::key::fold;
-use hence_ledger::{Command, Key, Keys, Value, Vocabulary};
+use hence_ledger::{Command, Key, Value, Vocabulary};
 use hence_model::diagnostic::Diagnostic;
-use hence_service::Leave;
-use hence_store::Request;
-use serde::{Deserialize, Serialize};
+use hence_service::access::{self, OWNER};
 
 use super::{At, Sent};
 use crate::access::Access;
 use crate::answer::{Answer, No, done, json};
 use crate::hub::Hub;
-use crate::{BAD_REQUEST, ENROLLED, NOT_FOUND, new_token, sum};
-
-/// Whose assertions tokens are.
-const OWNER: &str = "access";
+use crate::{ENROLLED, new_token, sum};
 
 /// Trades an enrolment token for a node's own. Each node does that once.
 pub async fn enrol(
@@ -68,170 +63,40 @@ pub async fn enrol(
     }))
 }
 
-/// What a new token is to be.
-#[derive(Deserialize)]
-pub struct Wanted {
-    name: String,
-    #[serde(default)]
-    may: Vec<Grant>,
-    owner: Option<String>,
-    /// It trades itself for a node's own.
-    #[serde(default)]
-    join: bool,
-    node: Option<String>,
-    /// After so many seconds it is worth nothing.
-    lasts: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct Grant {
-    role: String,
-    #[serde(default)]
-    keys: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct Made {
-    name: String,
-    /// Told this once.
-    token: String,
-}
-
 pub async fn add(
     State(hub): State<Arc<Hub>>,
     access: Access,
-    Sent(wanted): Sent<Wanted>,
+    Sent(wanted): Sent<NewToken>,
 ) -> Answer {
     access.must(Role::Administer)?;
     let token = new_token(&*hub.parts.random);
-    let commands = wanted.commands(&token, hub.now())?;
-    let request = asked(&hub, &access.0, &format!("token add {}", wanted.name));
-    let name = wanted.name;
-    let key = Key::new([TOKEN, &fold(&name)]);
-    hub.work(move |service| {
-        if service.state().get(&key).is_some() {
-            let message = format!(
-                "there is a token `{}` already",
-                key.names().nth(1).unwrap_or_default()
-            );
-            return Err(No::new(hence_ledger::admission::TAKEN, message)
-                .help("`hence token revoke` takes it"));
-        }
-        service.commit(&request, &commands, &Leave::default())?;
-        Ok(())
-    })
-    .await?;
-    Ok(json(&Made { name, token }))
-}
-
-impl Wanted {
-    fn commands(&self, token: &str, now: u64) -> Result<Vec<Command>, No> {
-        let mut commands = Vec::new();
-        let mut assert = |below: &[&str], value: Value| {
-            let names = [TOKEN, &self.name].into_iter().chain(below.iter().copied());
-            let names: Vec<String> = names.map(str::to_owned).collect();
-            let meant = hence_fleet::Words.assertion(&names, value);
-            let (key, value) = meant.map_err(|fault| No::from(Diagnostic::from(fault)))?;
-            let owner = OWNER.into();
-            commands.push(Command::Assert { owner, key, value });
-            Ok::<(), No>(())
-        };
-        assert(&[], Value::text(sum(token)))?;
-        for grant in &self.may {
-            let Some(role) = Role::of(&grant.role) else {
-                return Err(No::new(
-                    BAD_REQUEST,
-                    format!("there is no role `{}`", grant.role),
-                ));
-            };
-            let value = match grant.keys.is_empty() {
-                true => Value::Nothing,
-                false => Value::text(grant.keys.join(" ")),
-            };
-            assert(&["may", role.word()], value)?;
-        }
-        if let Some(owner) = &self.owner {
-            assert(&["owner"], Value::text(owner.as_str()))?;
-        }
-        if let Some(node) = &self.node {
-            assert(&["node"], Value::text(node.as_str()))?;
-        }
-        if self.join {
-            assert(&["join"], Value::Nothing)?;
-        }
-        if let Some(lasts) = self.lasts {
-            let end = now.saturating_add(lasts.saturating_mul(1000));
-            assert(&["expires"], Value::text(end.to_string()))?;
-        }
-        Ok(commands)
-    }
-}
-
-fn asked(hub: &Hub, token: &Token, words: &str) -> Request {
-    let doing = Doing {
-        owner: OWNER.to_owned(),
-        ..Doing::default()
-    };
-    hub.request(token, doing, words)
-}
-
-#[derive(Serialize)]
-struct Told {
-    name: String,
-    kind: &'static str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    may: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    node: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires: Option<u64>,
+    let sum = sum(&token);
+    let request = hub.request(
+        &access.0,
+        Doing::default(),
+        &format!("token add {}", wanted.name),
+    );
+    let name = wanted.name.clone();
+    hub.work(move |service| Ok(service.add_token(&request, &wanted, &sum)?))
+        .await?;
+    Ok(json(&MadeToken { name, token }))
 }
 
 pub async fn list(State(hub): State<Arc<Hub>>, access: Access) -> Answer {
     access.must(Role::Administer)?;
     let view = hub.view();
-    let told = |token: &Token| {
-        let (kind, may, node) = match &token.bearer {
-            Bearer::Node(node) => ("node", Vec::new(), Some(node.clone())),
-            Bearer::Newcomer(node) => ("join", Vec::new(), node.clone()),
-            Bearer::Someone { may, .. } => {
-                let may = may.iter().map(|(role, keys)| {
-                    let keys = keys.iter().map(|key| format!(" {key}"));
-                    format!("{}{}", role.word(), keys.collect::<String>())
-                });
-                ("bearer", may.collect(), None)
-            }
-        };
-        Told {
-            name: token.name.clone(),
-            kind,
-            may,
-            node,
-            expires: token.expires,
-        }
-    };
-    let mut tokens: Vec<Told> = view.tokens.values().map(|token| told(token)).collect();
+    let mut tokens: Vec<ListedToken> = view
+        .tokens
+        .values()
+        .map(|token| access::listed(token))
+        .collect();
     tokens.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(json(&tokens))
 }
 
 pub async fn revoke(State(hub): State<Arc<Hub>>, access: Access, At(name): At<String>) -> Answer {
     access.must(Role::Administer)?;
-    let key = Key::new([TOKEN, &fold(&name)]);
-    let request = asked(&hub, &access.0, &format!("token revoke {name}"));
-    let told: words::Done = hub
-        .work(move |service| {
-            if service.state().get(&key).is_none() {
-                return Err(No::new(NOT_FOUND, format!("there is no token `{name}`")));
-            }
-            let leave = Leave {
-                take: vec![key.clone()],
-                ..Leave::default()
-            };
-            let receipt =
-                service.commit(&request, &[Command::Retract(Keys::Under(key))], &leave)?;
-            Ok(done(&receipt, &[]))
-        })
-        .await?;
-    Ok(json(&told))
+    let request = hub.request(&access.0, Doing::default(), &format!("token revoke {name}"));
+    let told = hub.work(move |service| Ok(done(&service.revoke_token(&request, &name)?, &[])));
+    Ok(json(&told.await?))
 }

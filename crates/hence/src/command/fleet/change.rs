@@ -48,8 +48,8 @@ impl Assert {
         let text = text.trim_end_matches(['\n', '\r']);
         // The key is beside the ledger.
         drop(self.changing.ledger.make(console)?);
-        let seal = self.changing.ledger.seal(console)?;
-        Ok(Value::Sealed(seal.seal(text)))
+        let mut sealed = self.changing.ledger.sealed(console, &[text])?;
+        Ok(Value::Sealed(sealed.remove(0)))
     }
 }
 

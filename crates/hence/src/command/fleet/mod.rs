@@ -21,9 +21,11 @@ use std::collections::BTreeMap;
 use std::io::{Read, Write};
 
 use clap::{Args, ValueEnum};
+use hence_api::{Address, Client, Failure, words};
 use hence_fleet::Pool;
 use hence_ledger::entry::Origin;
 use hence_ledger::parser::{self, Script};
+use hence_ledger::value::Sealed;
 use hence_ledger::{Change, Fault, Key, Vocabulary};
 use hence_model::diagnostic::{Code, Diagnostic, Label};
 use hence_model::source::{FileId, ReadError, Sources, Span};
@@ -41,6 +43,11 @@ use crate::{Exit, Stop};
 /// There is no ledger where one is expected.
 pub const NO_LEDGER: Code = Code::new("input.no-ledger");
 
+/// Something is done only where the ledger is.
+pub const ELSEWHERE: Code = Code::new("input.elsewhere");
+/// A token, or a certificate, cannot be read.
+pub const NO_TOKEN: Code = Code::new("input.no-token");
+
 /// The key under which secrets are sealed cannot be used.
 pub const NO_KEY: Code = Code::new("store.key");
 
@@ -54,12 +61,67 @@ pub enum Format {
     Json,
 }
 
+/// Which server is meant, and how it is spoken to.
+#[derive(Args)]
+pub struct Remote {
+    /// The server that the ledger is behind; without it and `--data`, `$HENCE_SERVER`
+    #[arg(
+        long,
+        value_name = "URL",
+        conflicts_with = "data",
+        help_heading = "Ledger"
+    )]
+    server: Option<String>,
+    /// The file that holds the token for the server; without it, `$HENCE_TOKEN` is the token
+    #[arg(long, value_name = "FILE", help_heading = "Ledger")]
+    token_file: Option<String>,
+    /// The certificates that the server's is one of, or vouched for by; without it, `$HENCE_CA` names the file
+    #[arg(long, value_name = "FILE", help_heading = "Ledger")]
+    ca: Option<String>,
+}
+
+/// Where certificates of authorities usually are.
+const AUTHORITIES: &str = "/etc/ssl/certs/ca-certificates.crt";
+
+impl Remote {
+    fn client(&self, console: &Console<'_>, server: String) -> Result<Client, Stop> {
+        let read = |name: &str| {
+            std::fs::read_to_string(console.path(name)).map_err(|error| {
+                let message = format!("`{name}` cannot be read: {error}");
+                Stop::Refused(Box::new(Diagnostic::error(NO_TOKEN, message)))
+            })
+        };
+        let token = match &self.token_file {
+            Some(file) => read(file)?,
+            None => console.variable("HENCE_TOKEN").ok_or_else(|| {
+                let trouble = Diagnostic::error(NO_TOKEN, format!("{server} asks for a token"));
+                let help = "`--token-file FILE`, or the token in `$HENCE_TOKEN`";
+                Stop::Refused(Box::new(trouble.help(help)))
+            })?,
+        };
+        let ca = self.ca.clone().or_else(|| console.variable("HENCE_CA"));
+        let certificates = match ca {
+            Some(file) => Some(read(&file)?),
+            None if server.starts_with("https:") => std::fs::read_to_string(AUTHORITIES).ok(),
+            None => None,
+        };
+        let address = Address {
+            server,
+            token: token.trim().to_owned(),
+            certificates,
+        };
+        Client::new(address).map_err(Stop::Refused)
+    }
+}
+
 /// Which ledger is meant.
 #[derive(Args)]
 pub struct Ledger {
     /// The directory of the ledger; without it `$HENCE_DATA`, or `.hence`
     #[arg(long, value_name = "DIR", help_heading = "Ledger")]
     data: Option<String>,
+    #[command(flatten)]
+    remote: Remote,
 }
 
 impl Ledger {
@@ -72,7 +134,7 @@ impl Ledger {
 
     /// Whether there is one.
     pub fn is_there(&self, console: &Console<'_>) -> bool {
-        console.path(&self.directory(console)).is_dir()
+        self.server(console).is_some() || console.path(&self.directory(console)).is_dir()
     }
 
     /// A ledger that is there.
@@ -97,12 +159,50 @@ impl Ledger {
 
     /// A ledger, which is made if it is not there.
     pub fn make(&self, console: &mut Console<'_>) -> Result<Service, Stop> {
+        if let Some(client) = self.client(console)? {
+            return Service::connect(client).map_err(|refused| stop(console, refused));
+        }
         let store = self.store(console)?;
         Service::open(Box::new(store)).map_err(|refused| stop(console, refused))
     }
 
-    /// Where the ledger lives.
+    /// The server that the ledger is behind, if it is. Whoever names a directory means that.
+    fn server(&self, console: &Console<'_>) -> Option<String> {
+        match (&self.remote.server, &self.data, console.data_directory()) {
+            (Some(server), _, _) => Some(server.clone()),
+            (None, None, None) => console.variable("HENCE_SERVER"),
+            _ => None,
+        }
+    }
+
+    /// Somebody who speaks to that server.
+    pub fn client(&self, console: &Console<'_>) -> Result<Option<Client>, Stop> {
+        match self.server(console) {
+            Some(server) => self.remote.client(console, server).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The directory of the ledger, which must be here.
+    pub fn store_directory(&self, console: &Console<'_>) -> Result<String, Stop> {
+        self.store_is_here(console)?;
+        Ok(self.directory(console))
+    }
+
+    fn store_is_here(&self, console: &Console<'_>) -> Result<(), Stop> {
+        let Some(server) = self.server(console) else {
+            return Ok(());
+        };
+        let message = format!("this is done where the ledger is, and not through {server}");
+        let trouble = Diagnostic::error(ELSEWHERE, message);
+        Err(Stop::Refused(Box::new(
+            trouble.help("`--data DIR` says where"),
+        )))
+    }
+
+    /// Where the ledger lives, if it is here.
     pub fn store(&self, console: &Console<'_>) -> Result<Redb, Stop> {
+        self.store_is_here(console)?;
         let name = self.directory(console);
         let directory = console.path(&name);
         Redb::open(&directory).map_err(|mut error| {
@@ -116,8 +216,30 @@ impl Ledger {
 }
 
 impl Ledger {
+    /// Seals secrets, here or at the server.
+    pub fn sealed(&self, console: &Console<'_>, texts: &[&str]) -> Result<Vec<Sealed>, Stop> {
+        let Some(client) = self.client(console)? else {
+            let seal = self.seal(console)?;
+            return Ok(texts.iter().map(|text| seal.seal(text)).collect());
+        };
+        let mut sealed = Vec::new();
+        for text in texts {
+            let text = (*text).to_owned();
+            let answer: words::Sealed = client
+                .post("seal", &words::Secret { text })
+                .map_err(failed)?;
+            sealed.push(Sealed {
+                fingerprint: answer.fingerprint.into(),
+                content: answer.content.into(),
+            });
+        }
+        Ok(sealed)
+    }
+
     /// The key under which secrets are sealed. It is made with the first secret, and only its owner may read it.
     pub fn seal(&self, console: &Console<'_>) -> Result<Seal, Stop> {
+        // A server keeps its key to itself.
+        self.store_is_here(console)?;
         let file = console.path(&self.directory(console)).join("key");
         let name = format!("{}/key", self.directory(console));
         let failed = |error: std::io::Error| {
@@ -140,6 +262,16 @@ impl Ledger {
         let key = <[u8; 32]>::try_from(key);
         let key = key.map_err(|_| failed(std::io::Error::other("a key has 32 bytes")))?;
         Ok(Seal::new(&key))
+    }
+}
+
+/// Why a server did not do something.
+pub fn failed(failure: Failure) -> Stop {
+    let is_refused = matches!(failure, Failure::Refused(..));
+    let trouble = Box::new(failure.diagnostics().remove(0));
+    match is_refused {
+        true => Stop::Refused(trouble),
+        false => Stop::Failed(trouble),
     }
 }
 

@@ -108,14 +108,16 @@ impl Push {
         let mut service = self.changing.ledger.make(console)?;
         let mut assertions = compiled.assertions;
         if !compiled.secrets.is_empty() {
-            let seal = self.changing.ledger.seal(console)?;
-            for described in &mut assertions {
-                if let (true, Some(text)) = (
-                    compiled.secrets.contains(&described.key),
-                    described.value.as_text(),
-                ) {
-                    described.value = Value::Sealed(seal.seal(text));
-                }
+            let is_secret = |described: &&mut tree::Described| {
+                compiled.secrets.contains(&described.key) && described.value.as_text().is_some()
+            };
+            let secrets: Vec<&mut tree::Described> =
+                assertions.iter_mut().filter(is_secret).collect();
+            let texts = secrets.iter().filter_map(|secret| secret.value.as_text());
+            let texts: Vec<&str> = texts.collect();
+            let sealed = self.changing.ledger.sealed(console, &texts)?;
+            for (secret, sealed) in secrets.into_iter().zip(sealed) {
+                secret.value = Value::Sealed(sealed);
             }
         }
         let owner = self.changing.owner();
