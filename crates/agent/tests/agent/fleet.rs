@@ -14,7 +14,7 @@ use hence_api::words::{Activated, Activation, Commands, Commit, Done, Report};
 use hence_api::{Address, Client};
 use hence_ledger::entry::Origin;
 use hence_ledger::{Command, Key, Value};
-use hence_server::{Hub, Limits, Parts, Stop, sum};
+use hence_server::{Hub, Limits, Parts, Signals, Stop, sum};
 use hence_service::{Leave, Service};
 use hence_store::{Memory, Request};
 
@@ -146,7 +146,7 @@ fn serve(hub: &Arc<Hub>, address: &str) -> (String, Stop, JoinHandle<()>) {
     let (stop, hub) = (Stop::new(), Arc::clone(hub));
     let stopped = stop.clone();
     let thread = std::thread::spawn(move || {
-        hence_server::serve(&hub, listener, None, &stopped).unwrap();
+        hence_server::serve(&hub, listener, None, &stopped, Signals::Ignored).unwrap();
     });
     (server, stop, thread)
 }
