@@ -138,7 +138,9 @@ fn parameters_file(
         parts: Vec::new(),
     };
     let Configuration { node, version, .. } = configuration;
-    file.add(&format!("# {node}, version {version}; what is changed here by hand is put right\n"));
+    file.add(&format!(
+        "# {node}, version {version}; what is changed here by hand is put right\n"
+    ));
     for (name, value) in &configuration.parameters {
         file.parameter(name, value, None);
     }

@@ -14,7 +14,11 @@ const MOST: usize = 150;
 const LONGEST: usize = 4000;
 
 /// What the system says about itself, and what a command adds. What changes all the time is not among it.
-pub fn lasting(host: &dyn Host, command: Option<&[String]>, limit: Duration) -> (Facts, Option<String>) {
+pub fn lasting(
+    host: &dyn Host,
+    command: Option<&[String]>,
+    limit: Duration,
+) -> (Facts, Option<String>) {
     let mut facts = Facts::new();
     let mut add = |name: &str, value: Option<String>| {
         facts.extend(value.map(|value| (name.to_owned(), value)));
@@ -26,17 +30,24 @@ pub fn lasting(host: &dyn Host, command: Option<&[String]>, limit: Duration) -> 
     let cpus = std::thread::available_parallelism();
     add("cpus", cpus.ok().map(|cpus| cpus.to_string()));
     let memory = read(host, "/proc/meminfo").and_then(|text| {
-        let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+        let total = text
+            .lines()
+            .find_map(|line| line.strip_prefix("MemTotal:"))?;
         let kibibytes: u64 = total.trim().strip_suffix("kB")?.trim().parse().ok()?;
         Some((kibibytes / 1024).to_string())
     });
     add("memory_mb", memory);
     let release = read(host, "/etc/os-release").unwrap_or_default();
     let named = |name: &str| {
-        let line = release.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+        let line = release
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
         line.map(|value| value.trim_matches('"').to_owned())
     };
-    add("os", named("ID").or_else(|| Some(std::env::consts::OS.to_owned())));
+    add(
+        "os",
+        named("ID").or_else(|| Some(std::env::consts::OS.to_owned())),
+    );
     add("os_version", named("VERSION_ID"));
     let mut trouble = None;
     if let Some(command) = command {
@@ -70,14 +81,21 @@ fn printed(host: &dyn Host, command: &[String], limit: Duration) -> Result<Facts
             serde_json::Value::String(text) => text,
             other => other.to_string(),
         };
-        return Ok(object.into_iter().map(|(name, value)| (name, text(value))).collect());
+        return Ok(object
+            .into_iter()
+            .map(|(name, value)| (name, text(value)))
+            .collect());
     }
     let pairs = text.lines().filter_map(|line| line.split_once('='));
-    Ok(pairs.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned())).collect())
+    Ok(pairs
+        .map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()))
+        .collect())
 }
 
 fn bounded(facts: Facts) -> Facts {
-    let fits = |(name, value): &(String, String)| !name.is_empty() && name.len().max(value.len()) <= LONGEST;
+    let fits = |(name, value): &(String, String)| {
+        !name.is_empty() && name.len().max(value.len()) <= LONGEST
+    };
     facts.into_iter().filter(fits).take(MOST).collect()
 }
 

@@ -309,20 +309,37 @@ mod tests {
     fn a_command_is_heard_and_bounded() {
         let machine = Machine::default();
         let second = Duration::from_secs(10);
-        let ran = machine.run(&words(&["sh", "-c", "echo out; echo err >&2; exit 3"]), second);
+        let ran = machine.run(
+            &words(&["sh", "-c", "echo out; echo err >&2; exit 3"]),
+            second,
+        );
         let ran = ran.unwrap();
-        assert_eq!((ran.output.as_str(), ran.complaint.as_str()), ("out\n", "err\n"));
+        assert_eq!(
+            (ran.output.as_str(), ran.complaint.as_str()),
+            ("out\n", "err\n")
+        );
         assert_eq!(ran.failure.as_deref(), Some("exit status: 3"));
         let begun = Instant::now();
-        let ran = machine.run(&words(&["sleep", "60"]), Duration::from_millis(50)).unwrap();
+        let ran = machine
+            .run(&words(&["sleep", "60"]), Duration::from_millis(50))
+            .unwrap();
         assert!(ran.failure.unwrap().contains("longer than"));
         // Whoever stays in the background with the stream does not hold the agent up.
-        let ran = machine.run(&words(&["sh", "-c", "sleep 3 & echo here"]), second).unwrap();
+        let ran = machine
+            .run(&words(&["sh", "-c", "sleep 3 & echo here"]), second)
+            .unwrap();
         assert_eq!((ran.failure, ran.output.as_str()), (None, "here\n"));
         assert!(begun.elapsed() < Duration::from_secs(2));
         let loud = words(&["sh", "-c", "yes | head -c 1000000"]);
-        assert_eq!(machine.run(&loud, second).unwrap().output.len() as u64, KEPT);
-        assert!(machine.run(&words(&["there-is-no-such-program"]), second).is_err());
+        assert_eq!(
+            machine.run(&loud, second).unwrap().output.len() as u64,
+            KEPT
+        );
+        assert!(
+            machine
+                .run(&words(&["there-is-no-such-program"]), second)
+                .is_err()
+        );
         assert!(machine.run(&[], second).is_err());
     }
 }

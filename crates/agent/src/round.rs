@@ -133,7 +133,10 @@ impl Agent<'_> {
         let path = format!("nodes/{}/config", escaped(&self.settings.node));
         let configuration: Configuration = self.client.get(&path)?;
         if !is_same(&configuration.node, &self.settings.node) {
-            let message = format!("the server sent the configuration of `{}`", configuration.node);
+            let message = format!(
+                "the server sent the configuration of `{}`",
+                configuration.node
+            );
             let code = hence_api::client::UNREACHABLE;
             let trouble = hence_model::diagnostic::Diagnostic::error(code, message);
             return Err(Failure::Unreachable(trouble));
@@ -153,7 +156,10 @@ impl Agent<'_> {
             time: 0,
             applied: state.installed.as_ref().map(|set| set.version),
             outcome: state.outcome,
-            error: state.error.as_deref().map(|error| cut(error, LONGEST).to_owned()),
+            error: state
+                .error
+                .as_deref()
+                .map(|error| cut(error, LONGEST).to_owned()),
             drift: drift.as_deref().map(|drift| cut(drift, LONGEST).to_owned()),
             facts,
         };
@@ -199,7 +205,14 @@ impl Agent<'_> {
             }
             Err(why) => {
                 let local = crate::sum(why.as_bytes());
-                (Err(why), Set { version, local, ..Set::default() })
+                (
+                    Err(why),
+                    Set {
+                        version,
+                        local,
+                        ..Set::default()
+                    },
+                )
             }
         };
         if state.installed.as_ref() == Some(&wanted) {
@@ -252,14 +265,17 @@ impl Agent<'_> {
         for (file, (text, _)) in self.settings.files.iter().zip(&rendered.files) {
             let staged = beside(Path::new(&file.path), "staged");
             let written = self.host.write(&staged, text.as_bytes(), file.mode);
-            written.map_err(|error| format!("`{}` cannot be written: {error}", staged.display()))?;
+            written
+                .map_err(|error| format!("`{}` cannot be written: {error}", staged.display()))?;
         }
         for file in &self.settings.files {
             let staged = beside(Path::new(&file.path), "staged");
             if let Some(command) = &file.validate {
                 let name = staged.display().to_string();
-                let command: Vec<String> =
-                    command.iter().map(|word| word.replace("{file}", &name)).collect();
+                let command: Vec<String> = command
+                    .iter()
+                    .map(|word| word.replace("{file}", &name))
+                    .collect();
                 run(self.host, self.settings, &command)
                     .map_err(|why| format!("`{}` is not valid: {why}", file.path))?;
             }
@@ -341,7 +357,9 @@ impl Agent<'_> {
         while let Some(mut underway) = state.underway.clone() {
             let version = underway.to.version;
             let is_repair = state.installed.as_ref() == Some(&underway.to);
-            let Underway { restart, reread, .. } = &underway;
+            let Underway {
+                restart, reread, ..
+            } = &underway;
             match underway.step {
                 Step::Switch => {
                     self.switch(&underway, store)?;
@@ -410,7 +428,9 @@ impl Agent<'_> {
     /// The new files take their places; the old ones stay beside them.
     fn switch(&self, underway: &Underway, store: &Store<'_>) -> Result<(), Error> {
         for (path, sum) in &underway.to.files {
-            let is_there = self.read(path)?.is_some_and(|content| crate::sum(&content) == *sum);
+            let is_there = self
+                .read(path)?
+                .is_some_and(|content| crate::sum(&content) == *sum);
             if is_there {
                 continue;
             }
@@ -426,7 +446,9 @@ impl Agent<'_> {
             let doing = || format!("writing `{path}`");
             // It may have been staged before the power was cut, or not.
             if self.host.read(&staged).doing(doing)?.as_ref() != Some(&content) {
-                self.host.write(&staged, &content, self.mode(path)).doing(doing)?;
+                self.host
+                    .write(&staged, &content, self.mode(path))
+                    .doing(doing)?;
             }
             self.host.rename(&staged, file).doing(doing)?;
         }
@@ -438,12 +460,17 @@ impl Agent<'_> {
             let file = Path::new(path);
             match before {
                 Some(sum) => {
-                    let is_there = self.read(path)?.is_some_and(|content| crate::sum(&content) == *sum);
+                    let is_there = self
+                        .read(path)?
+                        .is_some_and(|content| crate::sum(&content) == *sum);
                     if !is_there {
                         replace(self.host, file, &store.get(sum)?, self.mode(path))?;
                     }
                 }
-                None => self.host.remove(file).doing(|| format!("removing `{path}`"))?,
+                None => self
+                    .host
+                    .remove(file)
+                    .doing(|| format!("removing `{path}`"))?,
             }
         }
         self.tidy(&underway.to)
@@ -453,7 +480,9 @@ impl Agent<'_> {
     fn tidy(&self, set: &Set) -> Result<(), Error> {
         for path in set.files.keys() {
             let staged = beside(Path::new(path), "staged");
-            self.host.remove(&staged).doing(|| format!("tidying `{}`", staged.display()))?;
+            self.host
+                .remove(&staged)
+                .doing(|| format!("tidying `{}`", staged.display()))?;
         }
         Ok(())
     }
@@ -521,7 +550,9 @@ impl Agent<'_> {
         let before = installed.files.iter();
         state.underway = Some(Underway {
             step: Step::Switch,
-            before: before.map(|(path, sum)| (path.clone(), Some(sum.clone()))).collect(),
+            before: before
+                .map(|(path, sum)| (path.clone(), Some(sum.clone())))
+                .collect(),
             to: installed,
             restart,
             reread,
@@ -540,7 +571,13 @@ impl Agent<'_> {
         })
     }
 
-    fn refuse(&self, state: &mut State, wanted: &Set, outcome: Outcome, why: &str) -> Result<(), Error> {
+    fn refuse(
+        &self,
+        state: &mut State,
+        wanted: &Set,
+        outcome: Outcome,
+        why: &str,
+    ) -> Result<(), Error> {
         state.outcome = Some(outcome);
         state.error = Some(cut(why, LONGEST).to_owned());
         state.refused = Some(Refused {
@@ -568,7 +605,9 @@ impl Rendered {
         let files = self.files.iter();
         Set {
             version,
-            files: files.map(|(_, map)| (map.file.clone(), map.sum.clone())).collect(),
+            files: files
+                .map(|(_, map)| (map.file.clone(), map.sum.clone()))
+                .collect(),
             local: self.local.clone(),
         }
     }

@@ -156,9 +156,18 @@ mod tests {
         let text = "cost: 5$$\nlisten ${PORT};${MORE:-x}\n${LONG}\nend ${PORT}";
         let filled = Template::parse(text).unwrap().fill(value).unwrap();
         assert_eq!(filled.text, "cost: 5$\nlisten 80;x\na\nb\nend 80");
-        let parameters: Vec<(usize, &str)> =
-            filled.parameters.iter().map(|(line, name)| (*line, name.as_str())).collect();
-        let expected = [(2, "PORT"), (2, "MORE"), (3, "LONG"), (4, "LONG"), (5, "PORT")];
+        let parameters: Vec<(usize, &str)> = filled
+            .parameters
+            .iter()
+            .map(|(line, name)| (*line, name.as_str()))
+            .collect();
+        let expected = [
+            (2, "PORT"),
+            (2, "MORE"),
+            (3, "LONG"),
+            (4, "LONG"),
+            (5, "PORT"),
+        ];
         assert_eq!(parameters, expected);
     }
 
@@ -178,20 +187,33 @@ mod tests {
 
     #[test]
     fn no_text_makes_it_panic() {
-        let pieces = ["$", "{", "}", ":-", "a", "ä", "\n", "$$", "${", "PORT", " ", "\u{0}", "${PORT}", ":"];
+        let pieces = [
+            "$", "{", "}", ":-", "a", "ä", "\n", "$$", "${", "PORT", " ", "\u{0}", "${PORT}", ":",
+        ];
         let mut seed: u64 = 7;
         let mut random = || {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) as usize
         };
         let mut good = 0;
         for _ in 0..20_000 {
-            let text: String = (0..random() % 12).map(|_| pieces[random() % pieces.len()]).collect();
-            let Ok(template) = Template::parse(&text) else { continue };
-            let Ok(filled) = template.fill(value) else { continue };
+            let text: String = (0..random() % 12)
+                .map(|_| pieces[random() % pieces.len()])
+                .collect();
+            let Ok(template) = Template::parse(&text) else {
+                continue;
+            };
+            let Ok(filled) = template.fill(value) else {
+                continue;
+            };
             good += 1;
             let lines = filled.text.split('\n').count();
-            assert!(filled.parameters.iter().all(|(line, _)| *line <= lines), "{text:?}");
+            assert!(
+                filled.parameters.iter().all(|(line, _)| *line <= lines),
+                "{text:?}"
+            );
             if !text.contains('$') {
                 assert_eq!(filled.text, text);
             }

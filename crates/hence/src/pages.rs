@@ -10,6 +10,11 @@ macro_rules! pages {
 }
 
 pages! {
+    "agent.failed"
+    "agent.join"
+    "agent.not-enrolled"
+    "agent.rolled-back"
+    "agent.setting"
     "cf2.arguments"
     "cf2.broken-function"
     "cf2.cycle"

@@ -58,6 +58,7 @@ fn is_raised_elsewhere(code: &str) -> bool {
         "store.locked" => ("LOCKED", "crates/store/src/tests"),
         "store.format" => ("FORMAT", "crates/store/src/tests"),
         "plugin.cannot-run" => (code, "crates/hence/tests/process.rs"),
+        "agent.failed" | "agent.rolled-back" => (code, "crates/hence/tests/agent.rs"),
         _ => return false,
     };
     let tests = workspace().join(tests);

@@ -59,7 +59,9 @@ impl Host for Frail {
 
     fn write(&self, path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
         self.step(|| {
-            let _ = self.machine.write(path, &content[..content.len() / 2], mode);
+            let _ = self
+                .machine
+                .write(path, &content[..content.len() / 2], mode);
         })?;
         self.machine.write(path, content, mode)
     }
@@ -161,7 +163,11 @@ fn a_cut_leaves_the_old_or_the_new_and_the_next_start_finishes() {
                 assert_eq!(text, new, "{what}");
                 assert_eq!(node.file("port"), "port=81\nmore=none\n", "{what}");
                 assert_eq!(node.file("site.conf.previous"), old, "{what}");
-                assert!(node.file("told").ends_with(&format!("== restart httpd\n{new}")), "{what}");
+                assert!(
+                    node.file("told")
+                        .ends_with(&format!("== restart httpd\n{new}")),
+                    "{what}"
+                );
                 let report = fleet.report();
                 assert_eq!(report.applied, Some(version), "{what}");
                 assert_eq!(report.outcome, Some(Outcome::Applied), "{what}");
@@ -188,7 +194,11 @@ fn a_cut_while_it_is_taken_back_ends_with_the_old() {
             Some(_) => {
                 assert_eq!(text, old, "{what}");
                 assert_eq!(node.file("port"), "port=80\nmore=none\n", "{what}");
-                assert!(node.file("told").ends_with(&format!("== restart httpd\n{old}")), "{what}");
+                assert!(
+                    node.file("told")
+                        .ends_with(&format!("== restart httpd\n{old}")),
+                    "{what}"
+                );
                 let report = fleet.report();
                 assert_eq!(report.applied, Some(version), "{what}");
                 assert_eq!(report.outcome, Some(Outcome::RolledBack), "{what}");
@@ -237,7 +247,11 @@ fn a_cut_while_drift_is_put_right_is_made_up_for() {
             Some(_) => {
                 assert_eq!(text, good, "{what}");
                 assert_eq!(node.file("site.conf.drifted"), "by hand\n", "{what}");
-                assert!(node.file("told").ends_with(&format!("== reread logger\n{good}")), "{what}");
+                assert!(
+                    node.file("told")
+                        .ends_with(&format!("== reread logger\n{good}")),
+                    "{what}"
+                );
             }
         }
     });

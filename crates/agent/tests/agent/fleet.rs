@@ -40,7 +40,10 @@ impl Fleet {
         let nothing = Value::Nothing;
         let assertions = [
             (token("root"), Value::text(sum(ADMINISTRATOR))),
-            (token("root").child("may").child("administer"), Value::text("")),
+            (
+                token("root").child("may").child("administer"),
+                Value::text(""),
+            ),
             (token("n1"), Value::text(sum(N1))),
             (token("n1").child("node"), Value::text("n1")),
             (token("newcomers"), Value::text(sum(JOIN))),
@@ -60,7 +63,9 @@ impl Fleet {
             objects: Vec::new(),
             if_version: None,
         };
-        service.commit(&request, &commands, &Leave::default()).unwrap();
+        service
+            .commit(&request, &commands, &Leave::default())
+            .unwrap();
         let random = AtomicU64::new(1);
         let hub = Hub::new(Parts {
             service,
@@ -104,8 +109,10 @@ impl Fleet {
 
     /// Everything that was said is to run. The version.
     pub fn activate(&self) -> u64 {
-        let done: Activated =
-            self.administrator.post("activations", &Activation::default()).unwrap();
+        let done: Activated = self
+            .administrator
+            .post("activations", &Activation::default())
+            .unwrap();
         done.version.unwrap()
     }
 
@@ -175,11 +182,17 @@ impl Node {
         let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         let _ = fs::remove_dir_all(&directory);
         fs::create_dir_all(&directory).unwrap();
-        fs::write(directory.join("port.template"), "port=${PORT}\nmore=${MORE:-none}\n").unwrap();
+        fs::write(
+            directory.join("port.template"),
+            "port=${PORT}\nmore=${MORE:-none}\n",
+        )
+        .unwrap();
         let at = |name: &str| directory.join(name).display().to_string();
         let shell = |script: &str, what: &str| {
             let (file, told) = (at("site.conf"), at("told"));
-            ["sh", "-c", script, what, &file, &told].map(str::to_owned).to_vec()
+            ["sh", "-c", script, what, &file, &told]
+                .map(str::to_owned)
+                .to_vec()
         };
         let tell = "{ echo \"== $0\"; cat \"$1\"; } >> \"$2\"; ! grep -q BAD \"$1\"";
         let subsystem = |name: &str| Subsystem {
@@ -255,5 +268,7 @@ impl Node {
 
 /// A file of parameters.
 pub fn site(version: u64, port: &str, log: &str) -> String {
-    format!("# n1, version {version}; what is changed here by hand is put right\nLOG = {log}\nPORT = {port}\n")
+    format!(
+        "# n1, version {version}; what is changed here by hand is put right\nLOG = {log}\nPORT = {port}\n"
+    )
 }

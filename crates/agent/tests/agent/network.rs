@@ -19,7 +19,10 @@ fn while_the_server_is_away_the_node_works_on() {
     let version = fleet.activate();
     fleet.end();
     let ended = node.round();
-    assert!(matches!(ended.away, Some(Failure::Unreachable(_))), "{ended:?}");
+    assert!(
+        matches!(ended.away, Some(Failure::Unreachable(_))),
+        "{ended:?}"
+    );
     assert_eq!(ended.end, End::Nothing);
     fleet.begin_again();
     assert_eq!(node.round().end, End::Applied(version));
@@ -54,7 +57,9 @@ fn between(server: &str, then: Then) -> Between {
     let through = Arc::clone(&left);
     thread::spawn(move || {
         for node in listener.incoming().flatten() {
-            let Ok(server) = TcpStream::connect(&server) else { continue };
+            let Ok(server) = TcpStream::connect(&server) else {
+                continue;
+            };
             let (mut asks, mut is_asked) = (node.try_clone().unwrap(), server.try_clone().unwrap());
             thread::spawn(move || {
                 let _ = std::io::copy(&mut asks, &mut is_asked);
@@ -70,7 +75,9 @@ fn between(server: &str, then: Then) -> Between {
 fn answer(mut server: TcpStream, mut node: TcpStream, left: &AtomicUsize, then: Then) {
     let mut byte = [0];
     while let Ok(1) = server.read(&mut byte) {
-        let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+            left.checked_sub(1)
+        });
         if taken.is_err() {
             if then == Then::Silence {
                 thread::sleep(Duration::from_secs(5));
@@ -127,7 +134,10 @@ fn nobody_waits_for_ever_for_a_server_that_falls_silent() {
         between.left.store(left, Ordering::Relaxed);
         let begun = Instant::now();
         let ended = node.round();
-        assert!(matches!(ended.away, Some(Failure::Unreachable(_))), "{left}: {ended:?}");
+        assert!(
+            matches!(ended.away, Some(Failure::Unreachable(_))),
+            "{left}: {ended:?}"
+        );
         assert!(begun.elapsed() < Duration::from_secs(4), "{left}");
     }
 }

@@ -22,9 +22,24 @@ fn from_nothing_to_installed_and_reported_and_then_there_is_nothing_to_do() {
     assert_eq!(node.told(), ["restart httpd", "reread logger"]);
     let report = fleet.report();
     assert_eq!(report.applied, Some(version));
-    assert_eq!((report.outcome, report.error), (Some(Outcome::Applied), None));
-    for fact in ["hostname", "os", "kernel", "architecture", "cpus", "memory_mb", "load"] {
-        assert!(report.facts.contains_key(fact), "{fact}: {:?}", report.facts);
+    assert_eq!(
+        (report.outcome, report.error),
+        (Some(Outcome::Applied), None)
+    );
+    for fact in [
+        "hostname",
+        "os",
+        "kernel",
+        "architecture",
+        "cpus",
+        "memory_mb",
+        "load",
+    ] {
+        assert!(
+            report.facts.contains_key(fact),
+            "{fact}: {:?}",
+            report.facts
+        );
     }
     #[cfg(unix)]
     {
@@ -95,11 +110,17 @@ fn what_is_not_valid_never_takes_the_place_of_the_old() {
         panic!("{ended:?}")
     };
     assert_eq!(version, bad);
-    assert!(why.contains("site.conf` is not valid: exit status: 1: LOG = BROKEN"), "{why}");
+    assert!(
+        why.contains("site.conf` is not valid: exit status: 1: LOG = BROKEN"),
+        "{why}"
+    );
     assert_eq!(node.file("site.conf"), site(good, "80", "error"));
     assert!(node.told().is_empty());
     let report = fleet.report();
-    assert_eq!((report.applied, report.outcome), (Some(good), Some(Outcome::RolledBack)));
+    assert_eq!(
+        (report.applied, report.outcome),
+        (Some(good), Some(Outcome::RolledBack))
+    );
     assert_eq!(node.round().end, End::Nothing, "it is not tried again");
     let better = fleet.set("LOG", "info");
     assert_eq!(node.round().end, End::Applied(better));
@@ -119,8 +140,16 @@ fn a_failed_restart_switches_back_and_is_not_tried_again_until_something_changes
     assert_eq!(node.file("port"), "port=80\nmore=none\n");
     assert_eq!(node.told(), ["restart httpd", "restart httpd"]);
     let report = fleet.report();
-    assert_eq!((report.applied, report.outcome), (Some(good), Some(Outcome::RolledBack)));
-    assert!(report.error.unwrap().starts_with("to restart `httpd` failed: exit status: 1"));
+    assert_eq!(
+        (report.applied, report.outcome),
+        (Some(good), Some(Outcome::RolledBack))
+    );
+    assert!(
+        report
+            .error
+            .unwrap()
+            .starts_with("to restart `httpd` failed: exit status: 1")
+    );
     assert_eq!(node.round().end, End::Nothing);
     assert_eq!(node.told().len(), 2);
     node.settings.retry = Duration::ZERO;
@@ -230,9 +259,15 @@ fn a_template_that_asks_for_too_much_is_refused_by_name() {
     let End::Refused(_, why) = node.round().end else {
         panic!()
     };
-    assert!(why.contains("line 2: there is no parameter `NOBODY`"), "{why}");
+    assert!(
+        why.contains("line 2: there is no parameter `NOBODY`"),
+        "{why}"
+    );
     fs::write(&template, "${hence_node}:${Port}").unwrap();
-    assert!(matches!(node.round().end, End::Applied(_)), "what changed is tried");
+    assert!(
+        matches!(node.round().end, End::Applied(_)),
+        "what changed is tried"
+    );
     assert_eq!(node.file("port"), "n1:80");
 }
 
@@ -247,7 +282,10 @@ fn a_command_adds_facts() {
     node.settings.facts = says(r#"{"rack": "r8", "slots": 4}"#);
     node.round();
     let facts = fleet.report().facts;
-    assert_eq!((facts["rack"].as_str(), facts["slots"].as_str()), ("r8", "4"));
+    assert_eq!(
+        (facts["rack"].as_str(), facts["slots"].as_str()),
+        ("r8", "4")
+    );
     node.settings.facts = Some(vec!["false".to_owned()]);
     let notes = node.round().notes;
     assert_eq!(notes, ["the command for facts failed: exit status: 1"]);
