@@ -228,6 +228,7 @@ pages! {
     "wallaby.unreadable"
     "why-not.no-edit"
     "why-not.secret"
+    "why.no-such-line"
     "why.no-such-path"
 }
 

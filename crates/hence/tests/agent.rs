@@ -109,7 +109,9 @@ fn words_of(output: &Output) -> String {
 fn a_node_joins_runs_what_is_activated_and_goes_back_from_what_does_not_run() {
     let site = Site::new();
     site.manage("add param PORT --restart yes");
+    site.manage("add subsystem httpd");
     site.manage("add subsystem httpd param PORT");
+    site.manage("add node n1");
     site.manage("add node n1 param PORT=80");
     site.manage("activate");
     site.write(

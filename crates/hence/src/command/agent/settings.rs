@@ -146,7 +146,7 @@ impl Reader<'_, '_> {
     }
 
     fn wrong(&mut self, path: &Path, expected: &str) {
-        self.mistake(path, format!("`{}` is {expected}", path.joined('.')));
+        self.mistake(path, format!("`{}` must be {expected}", path.joined('.')));
     }
 
     fn text(&mut self, at: &Path, block: &Map, name: &str) -> Option<String> {
