@@ -67,7 +67,7 @@ pub fn enrol(
         token: join.token.clone(),
         certificates: join.certificate.clone(),
     };
-    let client = Client::new(address).map_err(|trouble| Failure::Unreachable(*trouble));
+    let client = Client::new(address).map_err(Failure::Unreachable);
     let name = Enrolment {
         node: node.to_owned(),
     };

@@ -139,7 +139,7 @@ impl Agent<'_> {
             );
             let code = hence_api::client::UNREACHABLE;
             let trouble = hence_model::diagnostic::Diagnostic::error(code, message);
-            return Err(Failure::Unreachable(trouble));
+            return Err(Failure::Unreachable(Box::new(trouble)));
         }
         Ok((configuration.version > 0).then_some(configuration))
     }

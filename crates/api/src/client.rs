@@ -47,7 +47,7 @@ pub enum Failure {
     /// The server says no, with a status and reasons.
     Refused(u16, Vec<Diagnostic>),
     /// There is no server, or none that can be trusted.
-    Unreachable(Diagnostic),
+    Unreachable(Box<Diagnostic>),
 }
 
 impl Failure {
@@ -55,7 +55,7 @@ impl Failure {
     pub fn diagnostics(self) -> Vec<Diagnostic> {
         match self {
             Failure::Refused(_, troubles) => troubles,
-            Failure::Unreachable(trouble) => vec![trouble],
+            Failure::Unreachable(trouble) => vec![*trouble],
         }
     }
 }
@@ -248,7 +248,7 @@ impl Client {
 
     fn unreachable(&self, error: &ureq::Error) -> Failure {
         let message = format!("{} cannot be reached: {error}", self.server());
-        Failure::Unreachable(Diagnostic::error(UNREACHABLE, message))
+        Failure::Unreachable(Box::new(Diagnostic::error(UNREACHABLE, message)))
     }
 
     fn nonsense(&self, path: &str) -> Failure {
@@ -256,7 +256,7 @@ impl Client {
             "{} does not answer `{path}` as a server of Hence does",
             self.server()
         );
-        Failure::Unreachable(Diagnostic::error(UNREACHABLE, message))
+        Failure::Unreachable(Box::new(Diagnostic::error(UNREACHABLE, message)))
     }
 }
 
