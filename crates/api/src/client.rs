@@ -47,7 +47,7 @@ pub enum Failure {
     /// The server says no, with a status and reasons.
     Refused(u16, Vec<Diagnostic>),
     /// There is no server, or none that can be trusted.
-    Unreachable(Diagnostic),
+    Unreachable(Box<Diagnostic>),
 }
 
 impl Failure {
@@ -55,7 +55,7 @@ impl Failure {
     pub fn diagnostics(self) -> Vec<Diagnostic> {
         match self {
             Failure::Refused(_, troubles) => troubles,
-            Failure::Unreachable(trouble) => vec![trouble],
+            Failure::Unreachable(trouble) => vec![*trouble],
         }
     }
 }
@@ -63,6 +63,15 @@ impl Failure {
 impl Client {
     /// Somebody who will speak to the server at an address. Nothing is sent yet.
     pub fn new(address: Address) -> Result<Self, Box<Diagnostic>> {
+        Self::with_limit(address, None)
+    }
+
+    /// The same, for whom no answer may take longer than this, from the first byte to the last.
+    pub fn limited(address: Address, whole: Duration) -> Result<Self, Box<Diagnostic>> {
+        Self::with_limit(address, Some(whole))
+    }
+
+    fn with_limit(address: Address, whole: Option<Duration>) -> Result<Self, Box<Diagnostic>> {
         let wrong = |message: String| Box::new(Diagnostic::error(ADDRESS, message));
         let server = address.server.trim_end_matches('/').to_owned();
         if !server.starts_with("https://") && !is_here(&server) {
@@ -101,6 +110,7 @@ impl Client {
             .timeout_connect(Some(Duration::from_secs(10)))
             .timeout_recv_response(Some(PATIENCE))
             .timeout_send_body(Some(PATIENCE))
+            .timeout_global(whole)
             .build();
         Ok(Self {
             agent: config.new_agent(),
@@ -238,7 +248,7 @@ impl Client {
 
     fn unreachable(&self, error: &ureq::Error) -> Failure {
         let message = format!("{} cannot be reached: {error}", self.server());
-        Failure::Unreachable(Diagnostic::error(UNREACHABLE, message))
+        Failure::Unreachable(Box::new(Diagnostic::error(UNREACHABLE, message)))
     }
 
     fn nonsense(&self, path: &str) -> Failure {
@@ -246,7 +256,7 @@ impl Client {
             "{} does not answer `{path}` as a server of Hence does",
             self.server()
         );
-        Failure::Unreachable(Diagnostic::error(UNREACHABLE, message))
+        Failure::Unreachable(Box::new(Diagnostic::error(UNREACHABLE, message)))
     }
 }
 

@@ -10,6 +10,11 @@ macro_rules! pages {
 }
 
 pages! {
+    "agent.failed"
+    "agent.join"
+    "agent.not-enrolled"
+    "agent.rolled-back"
+    "agent.setting"
     "cf2.arguments"
     "cf2.broken-function"
     "cf2.cycle"
@@ -242,6 +247,7 @@ pages! {
     "wallaby.unreadable"
     "why-not.no-edit"
     "why-not.secret"
+    "why.no-such-line"
     "why.no-such-path"
 }
 

@@ -42,8 +42,8 @@ pub struct Hub {
 pub(crate) struct Rest {
     pub seal: Option<hence_service::seal::Seal>,
     pub clock: Arc<dyn Fn() -> u64 + Send + Sync>,
-    pub random: Arc<dyn Fn(&mut [u8]) + Send + Sync>,
-    pub log: Arc<dyn Fn(&crate::Record<'_>) + Send + Sync>,
+    pub random: Arc<crate::Random>,
+    pub log: Arc<crate::Log>,
     pub limits: Limits,
     pub release: &'static str,
     pub shared: bool,

@@ -45,6 +45,11 @@ pub const TOO_SLOW: Code = Code::new("server.too-slow");
 /// The node has a token of its own already.
 pub const ENROLLED: Code = Code::new("server.enrolled");
 
+/// Fills bytes that nobody can guess.
+pub type Random = dyn Fn(&mut [u8]) + Send + Sync;
+/// Takes a line for each request.
+pub type Log = dyn Fn(&Record<'_>) + Send + Sync;
+
 /// What a server is made of.
 pub struct Parts {
     /// The fleet.
@@ -54,9 +59,9 @@ pub struct Parts {
     /// The time in milliseconds since 1970.
     pub clock: Arc<dyn Fn() -> u64 + Send + Sync>,
     /// Fills bytes that nobody can guess.
-    pub random: Arc<dyn Fn(&mut [u8]) + Send + Sync>,
-    /// Takes a line for each request and for what happens besides.
-    pub log: Arc<dyn Fn(&Record<'_>) + Send + Sync>,
+    pub random: Arc<Random>,
+    /// Takes a line for each request.
+    pub log: Arc<Log>,
     /// How much is taken from whom.
     pub limits: Limits,
     /// The version of the program.

@@ -189,7 +189,7 @@ fn receipt(done: words::Done) -> Receipt {
 fn refused(failure: Failure) -> Refused {
     match failure {
         Failure::Refused(_, troubles) => Refused::Because(troubles),
-        Failure::Unreachable(trouble) => Refused::Failed(trouble.into()),
+        Failure::Unreachable(trouble) => Refused::Failed((*trouble).into()),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The commands: one file each.
 
+mod agent;
 mod blame;
 mod check;
 mod compare;
@@ -159,6 +160,8 @@ pub enum Command {
     #[allow(missing_docs)]
     Load(fleet::state::Load),
     #[allow(missing_docs)]
+    Agent(agent::Agent),
+    #[allow(missing_docs)]
     Serve(serve::Serve),
     #[allow(missing_docs)]
     Token(token::Token),
@@ -230,6 +233,7 @@ impl Command {
             Command::Backup(backup) => backup.run(console),
             Command::Dump(dump) => dump.run(console),
             Command::Load(load) => load.run(console),
+            Command::Agent(agent) => agent.run(console),
             Command::Serve(serve) => serve.run(console),
             Command::Token(token) => token.run(console),
             Command::Watch(watch) => watch.run(console),

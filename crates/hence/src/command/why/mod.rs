@@ -7,6 +7,7 @@ mod drawing;
 mod graph;
 mod html;
 mod json;
+mod line;
 pub mod secrets;
 mod text;
 
@@ -45,10 +46,19 @@ const WIDTH: usize = 60;
 #[derive(Args)]
 pub struct Why {
     /// A file that is compiled, a node of the fleet, or a line of its plan: `p1`
-    #[arg(value_name = "SUBJECT")]
-    file: String,
+    #[arg(value_name = "SUBJECT", required_unless_present = "line")]
+    file: Option<String>,
     /// The value: `s2:web:running`, `s2.web.running`, `ports[0]`; of a node, the parameter
     path: Option<String>,
+    /// Instead, a line of a file that an agent wrote on this node
+    #[arg(long, value_name = "FILE:LINE", conflicts_with_all = ["file", "path"])]
+    line: Option<String>,
+    /// The settings of that agent
+    #[arg(long, value_name = "FILE", default_value = super::agent::SETTINGS)]
+    agent: String,
+    /// The map of that file, if it is not where the agent keeps it
+    #[arg(long, value_name = "FILE", requires = "line")]
+    map: Option<String>,
     /// Answer one question only
     #[arg(long, value_enum)]
     form: Option<Form>,
@@ -95,20 +105,28 @@ enum Format {
 }
 
 impl Why {
+    /// The file, node or line of a plan that it is about.
+    fn file(&self) -> &str {
+        self.file.as_deref().unwrap_or_default()
+    }
+
     /// Answers.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        if let Some(line) = &self.line {
+            return self.line(console, line);
+        }
         if self.is_about_fleet(console) {
             return self.fleet(console);
         }
         let Some(path) = &self.path else {
-            let message = format!("which value of `{}` is not said", self.file);
+            let message = format!("which value of `{}` is not said", self.file());
             let trouble = Diagnostic::error(NO_SUCH_PATH, message);
-            let help = format!("`hence blame {}` shows all of them", self.file);
+            let help = format!("`hence blame {}` shows all of them", self.file());
             return Err(Stop::Refused(Box::new(trouble.help(help))));
         };
         let outside = self.source.outside(console);
         self.source
-            .compile(console, &outside, &self.file, |console, compiled| {
+            .compile(console, &outside, self.file(), |console, compiled| {
                 if !compiled.is_good() {
                     return Ok(outside.blame());
                 }
@@ -143,7 +161,8 @@ impl Why {
 impl Why {
     /// Whether it is about a node or a plan: there is a ledger, and no such file.
     fn is_about_fleet(&self, console: &Console<'_>) -> bool {
-        let is_file = console.path(&self.file).exists() || self.source.language(&self.file).is_ok();
+        let is_file =
+            console.path(self.file()).exists() || self.source.language(self.file()).is_ok();
         !is_file && self.ledger.is_there(console)
     }
 
@@ -154,14 +173,14 @@ impl Why {
             _ => fleet::Format::Text,
         };
         let line = self
-            .file
+            .file()
             .strip_prefix('p')
             .and_then(|number| number.parse().ok());
         if let (Some(line), None) = (line, &self.path) {
             return fleet::explain::line(console, &mut service, line);
         }
         let parameters: Vec<String> = self.path.iter().cloned().collect();
-        fleet::explain::node(console, &service, &None, format, &self.file, &parameters)
+        fleet::explain::node(console, &service, &None, format, self.file(), &parameters)
     }
 }
 

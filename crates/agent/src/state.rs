@@ -1,0 +1,203 @@
+//! What an agent must not forget: what is installed, and how far a change is.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use hence_api::words::Outcome;
+use serde::{Deserialize, Serialize};
+
+use crate::host::Host;
+use crate::{Doing, Error, sum};
+
+/// The form of the file. A newer one is not touched.
+const FORMAT: u32 = 1;
+
+/// What an agent must not forget.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    format: u32,
+    /// What is installed.
+    pub installed: Option<Set>,
+    /// A change that has begun.
+    pub underway: Option<Underway>,
+    /// What failed, so that it is not tried again and again.
+    pub refused: Option<Refused>,
+    /// What came of the last change.
+    pub outcome: Option<Outcome>,
+    /// What went wrong with it.
+    pub error: Option<String>,
+}
+
+/// Files that belong together.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Set {
+    /// The version of the configuration.
+    pub version: u64,
+    /// The sum of what each file holds.
+    pub files: BTreeMap<String, String>,
+    /// The sum of what the node itself had to say.
+    pub local: String,
+}
+
+/// A change that has begun.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Underway {
+    /// How far it is.
+    pub step: Step,
+    /// What is to be.
+    pub to: Set,
+    /// What each file held; nothing if it was not there.
+    pub before: BTreeMap<String, Option<String>>,
+    /// The subsystems that must restart.
+    pub restart: Vec<String>,
+    /// The subsystems that must read their configuration again.
+    pub reread: Vec<String>,
+    /// Why it is taken back.
+    pub error: Option<String>,
+}
+
+/// How far a change is. What a step does may be done twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Step {
+    /// The files take their places.
+    Switch,
+    /// The subsystems are told.
+    Settle,
+    /// The old files take their places again.
+    SwitchBack,
+    /// The subsystems are told of that.
+    SettleBack,
+}
+
+/// What failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refused {
+    /// What it was.
+    pub identity: String,
+    /// When, in milliseconds since 1970.
+    pub time: u64,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            format: FORMAT,
+            installed: None,
+            underway: None,
+            refused: None,
+            outcome: None,
+            error: None,
+        }
+    }
+}
+
+impl Set {
+    /// What tells it apart from others.
+    pub fn identity(&self) -> String {
+        sum(&serde_json::to_vec(self).expect("a set can be written"))
+    }
+}
+
+impl State {
+    /// As it was left; a new one if there is none. One that cannot be read is put aside: then everything is done anew.
+    pub fn read(host: &dyn Host, directory: &Path) -> Result<Self, Error> {
+        #[derive(Deserialize)]
+        struct Format {
+            format: u32,
+        }
+        let path = Self::path(directory);
+        let doing = || format!("reading `{}`", path.display());
+        let Some(content) = host.read(&path).doing(doing)? else {
+            return Ok(Self::default());
+        };
+        if let Ok(Format { format }) = serde_json::from_slice(&content)
+            && format > FORMAT
+        {
+            let newer = "it was written by a newer agent";
+            return Err(io::Error::other(newer)).doing(doing);
+        }
+        match serde_json::from_slice(&content) {
+            Ok(state) => Ok(state),
+            Err(_) => {
+                let aside = beside(&path, "damaged");
+                host.rename(&path, &aside).doing(doing)?;
+                Ok(Self::default())
+            }
+        }
+    }
+
+    /// Keeps it.
+    pub fn save(&self, host: &dyn Host, directory: &Path) -> Result<(), Error> {
+        let mut text = serde_json::to_vec_pretty(self).expect("a state can be written");
+        text.push(b'\n');
+        replace(host, &Self::path(directory), &text, 0o600)
+    }
+
+    fn path(directory: &Path) -> PathBuf {
+        directory.join("state.json")
+    }
+}
+
+/// A name with something behind it.
+pub fn beside(path: &Path, what: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(what);
+    name.into()
+}
+
+/// Writes a file whole or not at all.
+pub fn replace(host: &dyn Host, path: &Path, content: &[u8], mode: u32) -> Result<(), Error> {
+    let part = beside(path, "part");
+    let written = host.write(&part, content, mode);
+    let written = written.and_then(|()| host.rename(&part, path));
+    written.doing(|| format!("writing `{}`", path.display()))
+}
+
+/// What was or is to be in files, by their sums.
+pub struct Store<'h> {
+    host: &'h dyn Host,
+    directory: PathBuf,
+}
+
+impl<'h> Store<'h> {
+    pub fn new(host: &'h dyn Host, directory: &Path) -> Result<Self, Error> {
+        let directory = directory.join("store");
+        let made = host.make_directory(&directory);
+        made.doing(|| format!("making `{}`", directory.display()))?;
+        Ok(Self { host, directory })
+    }
+
+    /// Keeps something, and says its sum.
+    pub fn keep(&self, content: &[u8]) -> Result<String, Error> {
+        let sum = sum(content);
+        if self.get(&sum).is_err() {
+            replace(self.host, &self.directory.join(&sum), content, 0o600)?;
+        }
+        Ok(sum)
+    }
+
+    /// What has this sum.
+    pub fn get(&self, wanted: &str) -> Result<Vec<u8>, Error> {
+        let path = self.directory.join(wanted);
+        let doing = || format!("reading `{}`", path.display());
+        match self.host.read(&path).doing(doing)? {
+            Some(content) if sum(&content) == wanted => Ok(content),
+            Some(_) => Err(io::Error::other("it is damaged")).doing(doing),
+            None => Err(io::ErrorKind::NotFound.into()).doing(doing),
+        }
+    }
+
+    /// Forgets all but some.
+    pub fn forget_but(&self, kept: &[&String]) -> Result<(), Error> {
+        let doing = || format!("tidying `{}`", self.directory.display());
+        for name in self.host.list(&self.directory).doing(doing)? {
+            if !kept.contains(&&name) {
+                self.host.remove(&self.directory.join(name)).doing(doing)?;
+            }
+        }
+        Ok(())
+    }
+}
