@@ -784,6 +784,14 @@ fn whatever_is_sent_the_answer_is_one_that_is_described() {
                     .collect();
                 wrong.insert(format!("{shown}: {why}"));
             }
+            if let Some(sent) = operation.get("requestBody") {
+                let schema = &sent["content"]["application/json"]["schema"];
+                let read = serde_json::from_str(&body).map_err(|error| error.to_string());
+                let fits = read.and_then(|value| check(&document, schema, &value, ""));
+                if let (Err(why), "200", false) = (fits, answer.status.as_str(), body.is_empty()) {
+                    wrong.insert(format!("{method} {target} took {body}: {why}"));
+                }
+            }
             statuses.insert(answer.status);
         }
     }
