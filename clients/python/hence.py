@@ -326,7 +326,7 @@ def _arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="Asks a Hence server.")
     parser.add_argument("--server", default=os.environ.get("HENCE_SERVER"), help="its address; or HENCE_SERVER")
     parser.add_argument("--token-file", help="a file with the token; or the token in HENCE_TOKEN")
-    parser.add_argument("--ca", help="a file with the certificates to trust")
+    parser.add_argument("--ca", default=os.environ.get("HENCE_CA"), help="a file with the certificates to trust; or HENCE_CA")
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     for verb in ("about", "entries", "nodes", "plan", "snapshots", "tokens", "validate"):
         verbs.add_parser(verb, help=getattr(Hence, verb).__doc__)
