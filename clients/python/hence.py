@@ -236,7 +236,9 @@ class Hence:
                     for event in _events(answer):
                         heard = event.version
                         yield event
-            except (OSError, http.client.HTTPException) as error:
+            except (OSError, http.client.HTTPException, Refused) as error:
+                if isinstance(error, Refused) and error.status not in _AWAY:
+                    raise
                 lost = lost or time.monotonic()
                 if time.monotonic() - lost > patience:
                     raise OSError(f"{self._server} is away: {error}") from error
@@ -284,6 +286,10 @@ class Hence:
         except urllib.error.HTTPError as error:
             with error:
                 raise _refused(error.code, error.read()) from None
+
+
+# It, or what stands before it, cannot answer just now.
+_AWAY = (429, 502, 503, 504)
 
 
 def _refused(status: int, body: bytes) -> Refused:

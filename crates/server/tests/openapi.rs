@@ -745,7 +745,7 @@ fn whatever_is_sent_the_answer_is_one_that_is_described() {
                 };
                 match parameter["in"].as_str().unwrap() {
                     "path" => {
-                        // A name that is empty, or a way upwards, is another address.
+                        // Without a name it would be another address.
                         let value = match escaped(&value) {
                             empty if empty.is_empty() => "n1".to_owned(),
                             value => value,
