@@ -106,6 +106,11 @@ impl<T: DeserializeOwned> FromRequest<Arc<Hub>> for Sent<T> {
             true => b"{}",
             false => &bytes[..],
         };
+        // A list would be taken for the fields in their order, which is nobody's promise.
+        if body.trim_ascii_start().first() == Some(&b'[') {
+            let message = "what was sent is a list, and must be an object";
+            return Err(No::new(BAD_REQUEST, message));
+        }
         let read = serde_json::from_slice(body);
         read.map(Sent).map_err(|error| {
             let message = format!("what was sent cannot be understood: {error}");
