@@ -79,6 +79,7 @@ impl Fleet {
             log: Arc::new(|_| {}),
             limits: Limits::default(),
             release: "test",
+            shared: false,
         });
         let (server, stop, thread) = serve(&hub, "127.0.0.1:0");
         let fleet = Self {
