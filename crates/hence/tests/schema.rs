@@ -12,7 +12,10 @@ fn every_question_of_the_specification_is_answered_as_the_schema_says() {
     let schema = schema.expect("the schema is there");
     let schema: Value = serde_json::from_str(&schema).expect("the schema is JSON");
     let mut answers = [0; 3];
-    for (folder, question) in questions() {
+    // What a line of an installed file is about is another question, with an answer of its own.
+    let questions = questions().into_iter();
+    let questions = questions.filter(|(_, question)| !question.contains("--line"));
+    for (folder, question) in questions {
         let words = shell_words::split(&question).expect("the words of a command");
         // A later `--format` would be refused, and another form answers in JSON all the same.
         let words = words.iter().skip(1).take_while(|word| *word != "--format");
