@@ -213,7 +213,7 @@ impl Session {
             trouble.labels.clear();
             Trouble::from(*trouble)
         })?;
-        let mut nodes = inventory::subjects(&mut self.service)?;
+        let mut nodes = inventory::subjects(&mut self.service, None)?;
         nodes.retain(|node| query.holds(node));
         Ok(nodes)
     }

@@ -8,7 +8,7 @@ use hence_fleet::explain::write_parameter;
 use hence_fleet::{Config as Parameters, Kind};
 use hence_service::Service;
 
-use super::{Format, Ledger, many, print_json, stop};
+use super::{At, Format, Ledger, looked_at, many, print_json, stop};
 use crate::console::Console;
 use crate::disk::{replace, unwritable};
 use crate::{Exit, Stop};
@@ -130,6 +130,8 @@ enum What {
         #[arg(long, value_name = "DIR")]
         out: String,
         #[command(flatten)]
+        at: At,
+        #[command(flatten)]
         ledger: Ledger,
     },
 }
@@ -137,27 +139,30 @@ enum What {
 impl Export {
     /// Writes them.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        let What::Condor { nodes, out, ledger } = &self.what;
+        let What::Condor {
+            nodes,
+            out,
+            at,
+            ledger,
+        } = &self.what;
         let mut service = ledger.open(console)?;
+        let past = at.past(console, &service)?;
+        let (at, pool) = looked_at(&service, &past);
+        let at = at.unwrap_or(service.repository().version());
         let nodes = match nodes.is_empty() {
-            true => service
-                .head()
-                .nodes()
-                .iter()
-                .map(ToString::to_string)
-                .collect(),
+            true => pool.nodes().iter().map(ToString::to_string).collect(),
             false => nodes.clone(),
         };
         std::fs::create_dir_all(console.path(out)).map_err(|error| unwritable(out, &error))?;
         for (number, node) in nodes.iter().enumerate() {
             console.progress(&format!("{} of {}: {node}", number + 1, nodes.len()));
             let config = service
-                .config(node)
+                .config_at(node, at)
                 .map_err(|refused| stop(console, refused))?;
             let Some(config) = config else {
                 return Err(no_node(console, &service, node));
             };
-            let version = service.version_of(node);
+            let version = service.version_of_at(node, at);
             let version = version.map_err(|error| Stop::Failed(Box::new(error.into())))?;
             let text = text(node, &format!("version {version}"), &config);
             // A name is no path.

@@ -2,14 +2,15 @@
 
 use clap::{Args, ValueEnum};
 use hence_api::words::Report;
-use hence_fleet::Kind;
 use hence_fleet::query::{Query, Subject};
+use hence_fleet::{Kind, Pool};
 use hence_ledger::key::fold;
 use hence_model::source::Sources;
 use hence_service::Service;
+use hence_store::Refused;
 use serde::Serialize;
 
-use super::{Changing, Format, Ledger, many, moment, print_json, stop};
+use super::{At, Changing, Format, Ledger, many, moment, print_json, stop};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -25,6 +26,8 @@ pub struct Inventory {
     /// How to answer
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
+    #[command(flatten)]
+    at: At,
     #[command(flatten)]
     ledger: Ledger,
 }
@@ -67,7 +70,9 @@ impl Inventory {
             }
         };
         let mut service = self.ledger.open(console)?;
-        let mut nodes = subjects(&mut service)?;
+        let at = self.at.version(console, &service)?;
+        let nodes = subjects(&mut service, at);
+        let mut nodes = nodes.map_err(|refused| stop(console, refused))?;
         nodes.retain(|node| query.as_ref().is_none_or(|query| query.holds(node)));
         if self.sort == Sort::Checkin {
             nodes.sort_by_key(|node| std::cmp::Reverse(node.last_checkin));
@@ -83,22 +88,37 @@ impl Inventory {
     }
 }
 
-/// All nodes, as conditions see them.
-pub fn subjects(service: &mut Service) -> Result<Vec<Subject>, Stop> {
-    let failed = |error: hence_store::Error| Stop::Failed(Box::new(error.into()));
-    let reports = service.reports().map_err(failed)?;
+/// All nodes, as conditions see them: now, or as they were asserted at a version.
+pub fn subjects(service: &mut Service, at: Option<u64>) -> Result<Vec<Subject>, Refused> {
+    let reports = service.reports()?;
+    let past = match at {
+        Some(version) => {
+            let state = service.repository().state_at(version)?;
+            Some((Pool::new(&state), state))
+        }
+        None => None,
+    };
+    let version = at.unwrap_or(service.repository().version());
+    let names = past
+        .as_ref()
+        .map_or(service.head(), |(pool, _)| pool)
+        .nodes();
     let mut subjects = Vec::new();
-    for name in service.head().nodes() {
-        let annotation = Kind::Node.key(&name).child("annotation");
-        let annotation = service.state().get(&annotation);
+    for name in names {
+        let last_updated_version = service.version_of_at(&name, version)?;
+        let (pool, state) = match &past {
+            Some((pool, state)) => (pool, state),
+            None => (service.head(), service.state()),
+        };
+        let annotation = state.get(&Kind::Node.key(&name).child("annotation"));
         let annotation = annotation.and_then(|assertion| assertion.value.as_text());
-        let memberships = service.head().memberships(&name).unwrap_or_default();
+        let memberships = pool.memberships(&name).unwrap_or_default();
         subjects.push(Subject {
-            provisioned: service.head().is_walk_in(&name) == Some(false),
+            provisioned: pool.is_walk_in(&name) == Some(false),
             last_checkin: reports.get(&fold(&name)).map_or(0, |report| report.time),
             memberships: memberships.iter().map(ToString::to_string).collect(),
             annotation: annotation.unwrap_or_default().to_owned(),
-            last_updated_version: service.version_of(&name).map_err(failed)?,
+            last_updated_version,
             name: name.to_string(),
         });
     }

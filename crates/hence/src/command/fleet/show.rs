@@ -294,6 +294,8 @@ pub struct Apropos {
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
     #[command(flatten)]
+    at: At,
+    #[command(flatten)]
     ledger: Ledger,
 }
 
@@ -322,11 +324,12 @@ impl Apropos {
             Stop::Refused(Box::new(Diagnostic::error(super::entity::WORDS, message)))
         })?;
         let service = self.ledger.open(console)?;
+        let state = state(console, &service, &self.at)?;
         let mut found = Vec::new();
         for (kind, field) in [(Kind::Param, "description"), (Kind::Feature, "annotation")] {
-            for name in edit::names(service.state(), kind) {
+            for name in edit::names(&state, kind) {
                 let key: Key = kind.key(&name).child(field);
-                let said = service.state().get(&key);
+                let said = state.get(&key);
                 let said = said.and_then(|assertion| assertion.value.as_text());
                 let said = said.unwrap_or_default();
                 if pattern.is_match(&name) || pattern.is_match(said) {
