@@ -241,6 +241,7 @@ pages! {
     "store.locked"
     "store.no-backup"
     "store.other-history"
+    "store.unknown"
     "wallaby.left-out"
     "wallaby.same-name"
     "wallaby.unexpected"

@@ -57,6 +57,7 @@ fn is_raised_elsewhere(code: &str) -> bool {
     let (word, tests) = match code {
         "store.locked" => ("LOCKED", "crates/store/src/tests"),
         "store.format" => ("FORMAT", "crates/store/src/tests"),
+        "store.unknown" => (code, "crates/hence/tests/faults"),
         "input.elsewhere" | "input.no-token" | "server.address" | "server.certificate"
         | "server.listen" | "server.unreachable" => (code, "crates/hence/tests/server.rs"),
         code if code.starts_with("server.") => (code, "crates/server/tests"),

@@ -15,8 +15,8 @@ use hence_ledger::{Change, Hash, Key, State};
 use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_store::{Error, Receipt, Refused, Request};
 
-use crate::Service;
 use crate::history::STRANGERS;
+use crate::{Service, has_moved};
 
 /// What a plan was made from has moved.
 pub const STALE: Code = Code::new("fleet.stale-plan");
@@ -246,6 +246,26 @@ impl Service {
         if let Some(done) = self.elsewhere(|remote| remote.activate(request, extent, seen)) {
             return done;
         }
+        loop {
+            self.catch_up()?;
+            // What is activated was compared with what is active now, and must come behind that.
+            let behind = Request {
+                if_version: request.if_version.or(Some(self.repository.version())),
+                ..request.clone()
+            };
+            match self.activate_behind(&behind, extent, seen) {
+                Err(refused) if request.if_version.is_none() && has_moved(&refused) => {}
+                result => return result,
+            }
+        }
+    }
+
+    fn activate_behind(
+        &mut self,
+        request: &Request,
+        extent: &Extent,
+        seen: Option<Pair>,
+    ) -> Result<Activated, Refused> {
         let survey = self.survey(extent)?;
         let pair = survey.pair;
         if let Some(seen) = seen.filter(|seen| *seen != pair) {
@@ -273,6 +293,9 @@ impl Service {
         let receipt = self
             .repository
             .activate(request, pair.head, scope, nodes, gone)?;
+        if let Receipt::Done(done) = &receipt {
+            self.known = done.version;
+        }
         if is_everything && let Receipt::Done(_) = &receipt {
             let pending = std::mem::take(&mut self.pending);
             let changes: Vec<Change> = pending.into_values().collect();

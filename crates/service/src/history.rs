@@ -172,8 +172,20 @@ impl Service {
         Ok(())
     }
 
+    /// Takes in what the repository has by now, if others added to it.
+    pub(crate) fn catch_up(&mut self) -> Result<(), Refused> {
+        let version = self.repository().version();
+        if self.known != version {
+            self.head = Pool::new(self.repository().state());
+            self.follow_active()?;
+            self.committed = self.newest_commit()?;
+            self.known = version;
+        }
+        Ok(())
+    }
+
     /// Reads what is active anew, and what is pending.
-    pub(crate) fn follow_active(&mut self) -> Result<(), Refused> {
+    fn follow_active(&mut self) -> Result<(), Refused> {
         self.base = self.repository().active().base;
         self.active = match self.base {
             0 => Pool::default(),
@@ -191,7 +203,7 @@ impl Service {
     }
 
     /// The version of the newest commit; 0 if there is none.
-    pub(crate) fn newest_commit(&self) -> Result<u64, Error> {
+    fn newest_commit(&self) -> Result<u64, Error> {
         for entry in self.repository().log() {
             let entry = entry?;
             if let Act::Commit { .. } = entry.act {

@@ -22,11 +22,14 @@ use hence_fleet::{Pool, Words, check, words};
 use hence_ledger::admission::FORBIDDEN;
 use hence_ledger::{Change, Command, Key, Keys, State};
 use hence_model::diagnostic::{Diagnostic, Severity};
-use hence_store::{Proposal, Receipt, Refused, Repository, Request, Rules, Store};
+use hence_store::{MOVED, Proposal, Receipt, Refused, Repository, Request, Rules, Store};
 
 pub use activation::{Activated, Extent, Pair, Planned};
 use history::Activations;
 use remote::Remote;
+
+/// So often an edit is translated while others are always first.
+const ATTEMPTS: u32 = 20;
 
 /// A fleet on a store.
 pub struct Service {
@@ -41,6 +44,8 @@ pub struct Service {
     activations: Activations,
     /// The version of the newest commit; 0 if there is none.
     committed: u64,
+    /// The version up to which all of this is known.
+    known: u64,
     /// Who makes changes, if not this process.
     remote: Option<Remote>,
 }
@@ -68,12 +73,12 @@ impl Service {
             pending: BTreeMap::new(),
             activations: Activations::default(),
             committed: 0,
+            known: 0,
             remote: None,
             head,
             repository,
         };
-        service.follow_active()?;
-        service.committed = service.newest_commit()?;
+        service.catch_up()?;
         Ok(service)
     }
 
@@ -149,17 +154,33 @@ impl Service {
         Ok((receipt, told))
     }
 
-    /// Makes an edit. It reads what is asserted now, so it is refused if that moves meanwhile.
+    /// Makes an edit. It reads what is asserted now; if that moves meanwhile, it is translated again, unless the author
+    /// knows a version that it must be.
     pub fn edit(
         &mut self,
         request: &Request,
         edits: &[Edit],
         leave: &Leave,
     ) -> Result<Receipt, Refused> {
-        let commands = self.translate(&request.owner, edits)?;
-        let mut request = request.clone();
-        request.if_version = request.if_version.or(Some(self.repository.version()));
-        self.commit(&request, &commands, leave)
+        let mut attempt = 1;
+        loop {
+            let commands = self.translate(&request.owner, edits)?;
+            let known = Request {
+                if_version: request.if_version.or(Some(self.repository.version())),
+                ..request.clone()
+            };
+            match self.commit(&known, &commands, leave) {
+                Err(refused)
+                    if request.if_version.is_none()
+                        && attempt < ATTEMPTS
+                        && has_moved(&refused) =>
+                {
+                    self.follow()?;
+                }
+                result => return result,
+            }
+            attempt += 1;
+        }
     }
 
     /// The commands that edits come to, given what is asserted now.
@@ -223,13 +244,31 @@ impl Service {
         annotation: &str,
     ) -> Result<Receipt, Refused> {
         let elsewhere = self.elsewhere(|remote| remote.name(request, name, version, annotation));
-        elsewhere.unwrap_or_else(|| self.repository.name(request, name, version, annotation))
+        if let Some(done) = elsewhere {
+            return done;
+        }
+        let result = self.repository.name(request, name, version, annotation);
+        self.notice(&result);
+        result
     }
 
     /// Takes a name from its version.
     pub fn unname(&mut self, request: &Request, name: &str) -> Result<Receipt, Refused> {
-        let elsewhere = self.elsewhere(|remote| remote.unname(name));
-        elsewhere.unwrap_or_else(|| self.repository.unname(request, name))
+        if let Some(done) = self.elsewhere(|remote| remote.unname(name)) {
+            return done;
+        }
+        let result = self.repository.unname(request, name);
+        self.notice(&result);
+        result
+    }
+
+    /// Notes that an entry came which changed nothing that is kept here. What others added before it is taken in; if that
+    /// fails now, it will be with the next change.
+    pub(crate) fn notice(&mut self, result: &Result<Receipt, Refused>) {
+        match result {
+            Ok(Receipt::Done(done)) if done.version == self.known + 1 => self.known = done.version,
+            _ => drop(self.catch_up()),
+        }
     }
 
     fn add_pending(&mut self, changes: &[Change]) {
@@ -255,6 +294,7 @@ impl Service {
         checks: &mut Checks,
         change: impl FnOnce(&mut Repository, &mut Rules<'_>) -> Result<Receipt, Refused>,
     ) -> Result<Receipt, Refused> {
+        self.catch_up()?;
         let before = self.repository.version();
         let rights = words::rights(self.repository.state());
         let head = &mut self.head;
@@ -299,18 +339,23 @@ impl Service {
             (Ok(Receipt::Done(done)), _) if done.version == before + 1 => {
                 self.add_pending(&done.admitted.changes);
                 self.committed = done.version;
-            }
-            // So did others before it.
-            (Ok(Receipt::Done(done)), _) => {
-                self.committed = done.version;
-                self.follow_active()?;
+                self.known = done.version;
             }
             // Nothing came of what was admitted.
-            (_, Step::Behind) => self.head = Pool::new(self.repository.state()),
-            (_, Step::Before) => {}
+            (Ok(Receipt::Nothing) | Err(_), Step::Behind) => {
+                self.head = Pool::new(self.repository.state());
+            }
+            _ => {}
         }
+        // Others were first, and what came of this is no less true if that cannot be read now.
+        let _ = self.catch_up();
         result
     }
+}
+
+/// Whether somebody else was first.
+fn has_moved(refused: &Refused) -> bool {
+    matches!(refused, Refused::Because(troubles) if troubles.iter().any(|one| one.code == MOVED))
 }
 
 /// A token must allow what commands say that they write; this is known before anything happens.

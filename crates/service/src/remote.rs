@@ -33,15 +33,10 @@ impl Service {
 
     /// Takes in what others added.
     pub fn follow(&mut self) -> Result<bool, Refused> {
-        let before = self.repository.version();
         self.repository.follow()?;
-        if self.repository.version() == before {
-            return Ok(false);
-        }
-        self.head = hence_fleet::Pool::new(self.repository.state());
-        self.follow_active()?;
-        self.committed = self.newest_commit()?;
-        Ok(true)
+        let is_news = self.known != self.repository.version();
+        self.catch_up()?;
+        Ok(is_news)
     }
 
     /// Lets the server make a change, and takes in what it did.

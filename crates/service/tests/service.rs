@@ -2,16 +2,17 @@
 //! of the published system that take an activation to see.
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 
 use hence_fleet::edit::{Edit, Item, Relation, Thing};
 use hence_fleet::generate::{Shape, valid};
 use hence_fleet::{Config, Kind, Pool, Words, plan};
 use hence_ledger::entry::Origin;
-use hence_ledger::{Command, Key, Keys, Value, parser};
+use hence_ledger::{Command, Hash, Key, Keys, Value, parser};
 use hence_model::random::Random;
 use hence_model::source::Sources;
 use hence_service::{Activated, Extent, Leave, Service};
-use hence_store::{Memory, Receipt, Refused, Request};
+use hence_store::{Appended, Error, Memory, Receipt, Refused, Request, Store};
 
 fn request() -> Request {
     Request {
@@ -392,4 +393,127 @@ fn what_is_kept_current_is_what_would_be_computed_from_scratch() {
         }
         story.check(random);
     }
+}
+
+/// A store on which, once, somebody else adds something right before an entry.
+struct Raced {
+    store: Memory,
+    first: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+impl Store for Raced {
+    fn place(&self) -> String {
+        self.store.place()
+    }
+
+    fn head(&self) -> Result<u64, Error> {
+        self.store.head()
+    }
+
+    fn entry(&self, version: u64) -> Result<Option<Vec<u8>>, Error> {
+        self.store.entry(version)
+    }
+
+    fn object(&self, hash: Hash) -> Result<Option<Vec<u8>>, Error> {
+        self.store.object(hash)
+    }
+
+    fn hashes(&self) -> Result<Vec<Hash>, Error> {
+        self.store.hashes()
+    }
+
+    fn append(
+        &self,
+        version: u64,
+        entry: &[u8],
+        objects: &[(Hash, Vec<u8>)],
+    ) -> Result<Appended, Error> {
+        if let Some(first) = self.first.lock().unwrap().take() {
+            first();
+        }
+        self.store.append(version, entry, objects)
+    }
+
+    fn report(&self, node: &str, report: &[u8]) -> Result<(), Error> {
+        self.store.report(node, report)
+    }
+
+    fn report_of(&self, node: &str) -> Result<Option<Vec<u8>>, Error> {
+        self.store.report_of(node)
+    }
+
+    fn reports(&self) -> Result<Vec<(String, Vec<u8>)>, Error> {
+        self.store.reports()
+    }
+}
+
+/// A fleet, and a service on it that will find somebody else first, once.
+fn raced(before: &str, first: impl FnOnce(&mut Service) + Send + 'static) -> (Memory, Service) {
+    let store = Memory::default();
+    let mut other = service(&store);
+    tell(&mut other, before);
+    let raced = Raced {
+        store: store.clone(),
+        first: Mutex::new(Some(Box::new(move || {
+            other.follow().expect("the store can be read");
+            first(&mut other);
+        }))),
+    };
+    let service = Service::open(Box::new(raced)).unwrap_or_else(|_| panic!("it can be opened"));
+    (store, service)
+}
+
+const ONE_NODE: &str = "assert param/P ; assert node/n ; assert group/+++default/param/P 1";
+
+#[test]
+fn an_activation_that_others_were_faster_than_is_made_again() {
+    let (store, mut late) = raced(ONE_NODE, |first| {
+        tell(first, "assert group/+++default/param/P 2");
+        activated(first);
+    });
+    // What would have been activated is older than what is active by now.
+    let done = activate(&mut late).unwrap();
+    assert_eq!(done.receipt, Receipt::Nothing);
+    assert_eq!(config(&late, "n"), "P=2");
+    assert_eq!(config(&service(&store), "n"), "P=2");
+}
+
+#[test]
+fn a_change_that_was_refused_leaves_what_others_did() {
+    let (_, mut late) = raced(ONE_NODE, |first| {
+        tell(first, "assert group/+++default/param/P 2");
+    });
+    let mut only_now = request();
+    only_now.if_version = Some(1);
+    let refused = late.commit(&only_now, &parse("assert node/m"), &Leave::default());
+    assert!(matches!(refused, Err(Refused::Because(_))), "{refused:?}");
+    activated(&mut late);
+    assert_eq!(config(&late, "n"), "P=2");
+    assert_eq!(late.pair().unwrap().head, 2);
+}
+
+#[test]
+fn an_edit_that_others_were_faster_than_is_translated_again() {
+    let (_, mut late) = raced("assert node/n ; assert group/a ; assert group/b", |first| {
+        tell(first, "assert group/c");
+    });
+    let node = Thing {
+        kind: Kind::Node,
+        name: "n".to_owned(),
+    };
+    let rename = Edit::Rename(node, "m".to_owned());
+    let mut only_now = request();
+    only_now.if_version = Some(1);
+    let edit = std::slice::from_ref(&rename);
+    let refused = late.edit(&only_now, edit, &Leave::default());
+    assert!(matches!(refused, Err(Refused::Because(_))), "{refused:?}");
+    // That was the one race.
+    late.edit(&request(), edit, &Leave::default()).unwrap();
+    let (_, mut late) = raced("assert node/n", |first| {
+        tell(first, "assert node/n/annotation late");
+    });
+    late.edit(&request(), edit, &Leave::default()).unwrap();
+    let annotation = Kind::Node.key("m").child("annotation");
+    let annotation = late.state().get(&annotation).expect("it was renamed, too");
+    assert_eq!(annotation.value.as_text(), Some("late"));
 }

@@ -16,6 +16,8 @@ pub const ADDRESS: Code = Code::new("store.address");
 pub const DENIED: Code = Code::new("store.denied");
 /// Reading or writing failed.
 pub const FAILED: Code = Code::new("store.failed");
+/// A change may have been made, or not: the store did not say.
+pub const UNKNOWN: Code = Code::new("store.unknown");
 
 /// Why a store could not do what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq)]

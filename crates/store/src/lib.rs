@@ -27,7 +27,7 @@ use hence_ledger::Hash;
 
 pub use copy::{Copied, OTHER_HISTORY, copy};
 pub use embedded::Redb;
-pub use error::{ADDRESS, DAMAGED, DENIED, Error, FAILED, FORMAT, LOCKED};
+pub use error::{ADDRESS, DAMAGED, DENIED, Error, FAILED, FORMAT, LOCKED, UNKNOWN};
 pub use etcd::{Address, Credentials, Etcd};
 pub use memory::Memory;
 pub use repository::{

@@ -54,6 +54,13 @@ enum Trouble {
     Unknown,
 }
 
+/// Nobody answered a question.
+pub(super) struct Silence {
+    pub error: Error,
+    /// Whether somebody may have heard the question all the same.
+    pub may_be_heard: bool,
+}
+
 impl Gateway {
     pub fn new(address: Address, credentials: &Credentials) -> Result<Self, Error> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -104,10 +111,25 @@ impl Gateway {
         path: &str,
         question: &impl Serialize,
     ) -> Result<A, Error> {
+        let answer = self.try_to_ask(path, question);
+        answer.map_err(|silence| silence.error)
+    }
+
+    /// The same, for whom it matters what may have come of a question without an answer.
+    pub fn try_to_ask<A: DeserializeOwned>(
+        &self,
+        path: &str,
+        question: &impl Serialize,
+    ) -> Result<A, Silence> {
         let question = serde_json::to_vec(question).expect("questions can be written");
         let members = self.address.members.len();
         let start = Instant::now();
         let mut nobody = 0;
+        let mut may_be_heard = false;
+        let silence = |error: Error, may_be_heard: bool| Silence {
+            error,
+            may_be_heard,
+        };
         let mut pause = Duration::from_millis(25);
         loop {
             let mut nobody_was_reached = true;
@@ -119,9 +141,10 @@ impl Gateway {
                         self.member.store(member, Ordering::Relaxed);
                         return Ok(answer);
                     }
-                    Err(Trouble::Final(error)) => return Err(error),
+                    Err(Trouble::Final(error)) => return Err(silence(error, may_be_heard)),
                     Err(Trouble::Elsewhere { what, was_reached }) => {
                         nobody_was_reached &= !was_reached;
+                        may_be_heard |= was_reached;
                         last = format!("{}: {what}", self.address.members[member]);
                     }
                     Err(Trouble::Unknown) => {
@@ -133,8 +156,9 @@ impl Gateway {
             nobody += u32::from(nobody_was_reached);
             if nobody >= NOBODY || start.elapsed() > PATIENCE {
                 let message = format!("`{}` does not answer: {last}", self.address);
-                return Err(Error::new(FAILED, message)
-                    .help("look after the cluster, then start again: what was committed is kept"));
+                let error = Error::new(FAILED, message)
+                    .help("look after the cluster, then start again: what was committed is kept");
+                return Err(silence(error, may_be_heard));
             }
             std::thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_secs(1));

@@ -31,7 +31,7 @@ use self::messages::{
     Bytes, Compare, Delete, Found, Number, Operation, Put, Range, Transacted, Transaction, Watch,
     Watched,
 };
-use crate::error::FORMAT;
+use crate::error::{FORMAT, UNKNOWN};
 use crate::sum::{sum, summed};
 use crate::{Appended, Error, Store};
 
@@ -407,7 +407,11 @@ impl Etcd {
                 Operation::RequestRange(self.one(&name)),
             ],
         };
-        let answer = self.transact(&transaction)?;
+        let answer = self.gateway.try_to_ask("kv/txn", &transaction);
+        let answer: Transacted = answer.map_err(|silence| match silence.may_be_heard {
+            true => unknown(version, &silence.error),
+            false => silence.error,
+        })?;
         if answer.succeeded {
             return Ok(Appended::Done);
         }
@@ -648,6 +652,17 @@ impl Batch {
 /// With what surrounds it.
 fn size_of(put: &Put) -> usize {
     put.key.0.len() + put.value.0.len() + 32
+}
+
+/// The cluster may have added an entry, and did not say so.
+fn unknown(version: u64, error: &Error) -> Error {
+    let message = format!(
+        "it is not known whether version {version} was added: {}",
+        error.message
+    );
+    Error::new(UNKNOWN, message).help(
+        "when the cluster answers again, `hence log` shows whether it was: look before you try again",
+    )
 }
 
 fn entry_name(version: u64) -> Vec<u8> {
