@@ -18,6 +18,7 @@ import http.client
 import ipaddress
 import json
 import os
+import secrets
 import ssl
 import sys
 import time
@@ -26,7 +27,7 @@ import urllib.parse
 import urllib.request
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Union
 
-__all__ = ["Event", "Hence", "Refused"]
+__all__ = ["Event", "Hence", "Refused", "new_token"]
 
 
 class Refused(Exception):
@@ -214,9 +215,10 @@ class Hence:
         """Takes a token away."""
         return self._json("DELETE", f"tokens/{_part(name)}")
 
-    def enrol(self, node: str) -> Dict[str, str]:
-        """Trades an enrolment token for a node's own, once."""
-        return self._json("POST", "enrolments", {"node": node})
+    def enrol(self, node: str, token: str) -> Dict[str, str]:
+        """Makes a node known by its own token, once; keep what `new_token` made before you ask, and ask again with it if
+        no answer comes."""
+        return self._json("POST", "enrolments", {"node": node, "token": token})
 
     # What happens.
 
@@ -286,6 +288,11 @@ class Hence:
         except urllib.error.HTTPError as error:
             with error:
                 raise _refused(error.code, error.read()) from None
+
+
+def new_token() -> str:
+    """A token that nobody can guess, for a node that enrols."""
+    return f"hence_{secrets.token_hex(32)}"
 
 
 # It, or what stands before it, cannot answer just now.

@@ -10,7 +10,7 @@ import threading
 import unittest
 
 import hence
-from hence import Hence, Refused
+from hence import Hence, Refused, new_token
 
 POOL = """assert param/PORT ; assert param/PORT/restart
 assert subsystem/httpd ; assert subsystem/httpd/param/PORT
@@ -101,8 +101,10 @@ class Using(unittest.TestCase):
     def test_a_node_enrols_and_checks_in(self) -> None:
         self.hence.commit(POOL)
         join = self.hence.add_token("hall", join=True, lasts=3600)
-        enrolled = Hence(self.server.address, join).enrol("N1")
-        node = Hence(self.server.address, enrolled["token"])
+        token = new_token()
+        for _ in range(2):
+            self.assertEqual(Hence(self.server.address, join).enrol("N1", token)["node"], "n1")
+        node = Hence(self.server.address, token)
         version = self.hence.activate()["version"]
         self.assertEqual(node.check_in("n1", applied=version, facts={"kernel": "6.1"})["version"], version)
         self.assertEqual(self.hence.node("n1")["applied"], version)

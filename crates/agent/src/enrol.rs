@@ -25,6 +25,8 @@ pub struct Identity {
 }
 
 const FILE: &str = "identity.json";
+/// Who the agent will be, if the server agrees.
+const PENDING: &str = "enrolling.json";
 
 impl Identity {
     /// Where the server is.
@@ -39,9 +41,12 @@ impl Identity {
 
 /// Who the agent is; nothing if it has not enrolled.
 pub fn identity(host: &dyn Host, directory: &Path) -> Result<Option<Identity>, Error> {
-    let path = directory.join(FILE);
+    read(host, &directory.join(FILE))
+}
+
+fn read(host: &dyn Host, path: &Path) -> Result<Option<Identity>, Error> {
     let doing = || format!("reading `{}`", path.display());
-    match host.read(&path).doing(doing)? {
+    match host.read(path).doing(doing)? {
         None => Ok(None),
         Some(content) => {
             let read = serde_json::from_slice(&content).map_err(std::io::Error::other);
@@ -50,41 +55,64 @@ pub fn identity(host: &dyn Host, directory: &Path) -> Result<Option<Identity>, E
     }
 }
 
-/// Trades the token of a join for the node's own, and keeps that. The one of the join is never sent again.
+/// Makes a token, and lets the server know it in exchange for that of a join. It is on the disk before anybody hears of it,
+/// so an agent that ended without an answer says the same again, and is known by it.
 pub fn enrol(
     host: &dyn Host,
     directory: &Path,
     node: &str,
     join: &Join,
 ) -> Result<Result<Identity, Failure>, Error> {
-    let path = directory.join(FILE);
     let made = host.make_directory(directory);
     made.doing(|| format!("making `{}`", directory.display()))?;
-    // The token is told once: whoever could not keep it must not ask.
-    replace(host, &directory.join("enrolling"), b"", 0o600)?;
-    let address = Address {
+    let pending = directory.join(PENDING);
+    let begun = read(host, &pending)?;
+    let is_this = |begun: &Identity| {
+        begun.server == join.server && begun.node.to_lowercase() == node.to_lowercase()
+    };
+    let begun = begun.filter(is_this);
+    let mut identity = Identity {
         server: join.server.clone(),
+        node: node.to_owned(),
+        token: match begun {
+            Some(begun) => begun.token,
+            None => token(host)?,
+        },
+        certificate: join.certificate.clone(),
+    };
+    keep(host, &pending, &identity)?;
+    let address = Address {
         token: join.token.clone(),
-        certificates: join.certificate.clone(),
+        ..identity.address()
+    };
+    let enrolment = Enrolment {
+        node: node.to_owned(),
+        token: identity.token.clone(),
     };
     let client = Client::new(address).map_err(Failure::Unreachable);
-    let name = Enrolment {
-        node: node.to_owned(),
-    };
-    let enrolled = client.and_then(|client| client.post("enrolments", &name));
-    let enrolled: Enrolled = match enrolled {
+    let enrolled = client.and_then(|client| client.post("enrolments", &enrolment));
+    let Enrolled { node: spelling } = match enrolled {
         Ok(enrolled) => enrolled,
         Err(failure) => return Ok(Err(failure)),
     };
-    let identity = Identity {
-        server: join.server.clone(),
-        node: enrolled.node,
-        token: enrolled.token,
-        certificate: join.certificate.clone(),
-    };
-    let text = serde_json::to_vec_pretty(&identity).expect("an identity can be written");
-    replace(host, &path, &text, 0o600)?;
-    let removed = host.remove(&directory.join("enrolling"));
-    removed.doing(|| format!("tidying `{}`", directory.display()))?;
+    if identity.node != spelling {
+        identity.node = spelling;
+        keep(host, &pending, &identity)?;
+    }
+    let path = directory.join(FILE);
+    let renamed = host.rename(&pending, &path);
+    renamed.doing(|| format!("writing `{}`", path.display()))?;
     Ok(Ok(identity))
+}
+
+fn keep(host: &dyn Host, path: &Path, identity: &Identity) -> Result<(), Error> {
+    let text = serde_json::to_vec_pretty(identity).expect("an identity can be written");
+    replace(host, path, &text, 0o600)
+}
+
+/// A new token: 256 bits that nobody can guess.
+fn token(host: &dyn Host) -> Result<String, Error> {
+    let secret = host.secret().doing(|| "making a token".to_owned())?;
+    let digits = secret.iter().map(|byte| format!("{byte:02x}"));
+    Ok(format!("hence_{}", digits.collect::<String>()))
 }

@@ -29,6 +29,8 @@ pub trait Host {
     fn now(&self) -> u64;
     /// Any number.
     fn random(&self) -> u64;
+    /// Bytes that nobody can guess.
+    fn secret(&self) -> io::Result<[u8; 32]>;
     /// Waits, at most so long.
     fn wait(&self, time: Duration) -> Woken;
     /// Whether somebody wants the agent to end.
@@ -237,6 +239,12 @@ impl Host for Machine {
     fn random(&self) -> u64 {
         // Every one of these has other keys.
         std::hash::RandomState::new().build_hasher().finish()
+    }
+
+    fn secret(&self) -> io::Result<[u8; 32]> {
+        let mut secret = [0; 32];
+        fs::File::open("/dev/urandom")?.read_exact(&mut secret)?;
+        Ok(secret)
     }
 
     fn wait(&self, time: Duration) -> Woken {

@@ -303,15 +303,15 @@ pub struct Difference {
 pub struct Enrolment {
     /// The name of the node.
     pub node: String,
+    /// The token that it made for itself, and will be known by.
+    pub token: String,
 }
 
-/// What a newcomer gets for an enrolment token.
+/// A newcomer is known by its own token from now on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Enrolled {
     /// Its name, as it is spelled.
     pub node: String,
-    /// Its own token, told this once.
-    pub token: String,
 }
 
 /// `POST /api/v1/tokens`: what a new token is to be.

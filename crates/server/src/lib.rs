@@ -99,3 +99,9 @@ pub fn new_token(random: &dyn Fn(&mut [u8])) -> String {
     let digits = bytes.iter().map(|byte| format!("{byte:02x}"));
     format!("hence_{}", digits.collect::<String>())
 }
+
+/// Whether a text is as long as a token, and made as one.
+pub(crate) fn is_token(text: &str) -> bool {
+    let digits = text.strip_prefix("hence_").unwrap_or_default();
+    digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}

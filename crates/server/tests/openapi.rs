@@ -416,6 +416,7 @@ fn real_answers_are_as_described_good_and_refused() {
     let missing = "0".repeat(64);
     let join = json!({"name": "hall", "join": true, "lasts": 60});
     let join = server.good("POST", "/api/v1/tokens", join)["token"].clone();
+    let own = format!("hence_{}", "7".repeat(64));
     let mut seen = BTreeSet::new();
     let mut ask = |id: &str, target: &str, body: Value, status: &str| {
         let operations = operations(&document);
@@ -471,7 +472,7 @@ fn real_answers_are_as_described_good_and_refused() {
         ("restore", "/restore", json!({"version": 2})),
         ("name", "/snapshots/second", json!({"version": 3})),
         ("unname", "/snapshots/second", none()),
-        ("enrol", "/enrolments", json!({"node": "n4"})),
+        ("enrol", "/enrolments", json!({"node": "n4", "token": own})),
         (
             "addToken",
             "/tokens",
@@ -526,7 +527,12 @@ fn real_answers_are_as_described_good_and_refused() {
         ("restore", "/restore", json!({"version": 999}), "404"),
         ("name", "/snapshots/third", json!({"version": 999}), "404"),
         ("unname", "/snapshots/third", none(), "404"),
-        ("enrol", "/enrolments", json!({"node": "n5"}), "403"),
+        (
+            "enrol",
+            "/enrolments",
+            json!({"node": "n5", "token": own}),
+            "403",
+        ),
         (
             "addToken",
             "/tokens",

@@ -486,11 +486,27 @@ fn a_newcomer_trades_its_token_once_and_sees_only_itself() {
     )
     .unwrap();
     let join = server.client(&server.join("hall", None));
-    let enrolment = |node: &str| words::Enrolment {
+    let own = format!("hence_{}", "a".repeat(64));
+    let with = |node: &str, token: &str| words::Enrolment {
         node: node.to_owned(),
+        token: token.to_owned(),
     };
-    let enrolled: words::Enrolled = join.post("enrolments", &enrolment("New")).unwrap();
-    assert_eq!(enrolled.node, "new");
+    let enrolment = |node: &str| with(node, &format!("hence_{}", "b".repeat(64)));
+    for weak in [
+        "",
+        "a",
+        "hence_",
+        &own[..own.len() - 1],
+        &own.replace('a', "x"),
+    ] {
+        let refused = no(join.post::<words::Enrolled>("enrolments", &with("new", weak)));
+        assert_eq!(refused.0, 400, "{weak}");
+    }
+    // Who got no answer may ask again, and nobody else.
+    for name in ["New", "new"] {
+        let enrolled: words::Enrolled = join.post("enrolments", &with(name, &own)).unwrap();
+        assert_eq!(enrolled.node, "new");
+    }
     assert_eq!(
         no(join.post::<words::Enrolled>("enrolments", &enrolment("NEW"))),
         (409, "server.enrolled".to_owned())
@@ -505,7 +521,7 @@ fn a_newcomer_trades_its_token_once_and_sees_only_itself() {
         403
     );
 
-    let node = server.client(&enrolled.token);
+    let node = server.client(&own);
     activate(&admin);
     let config: words::Configuration = node.get("nodes/new/config").unwrap();
     assert_eq!(config.parameters["KEY"], "open sesame");
@@ -878,7 +894,7 @@ fn what_is_hostile_is_refused_and_does_nothing() {
             "POST",
             "/api/v1/enrolments",
             &token,
-            "{\"node\": \"x\"}",
+            "{\"node\": \"x\", \"token\": \"x\"}",
             403,
             "server.forbidden",
         ),

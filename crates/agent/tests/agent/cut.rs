@@ -12,7 +12,7 @@ use hence_api::words::Outcome;
 use crate::fleet::{Fleet, Node, site};
 
 /// A machine that loses its power.
-struct Frail {
+pub struct Frail {
     machine: Machine,
     /// After so many steps.
     left: Cell<usize>,
@@ -21,7 +21,7 @@ struct Frail {
 }
 
 impl Frail {
-    fn new(left: usize, half: bool) -> Self {
+    pub fn new(left: usize, half: bool) -> Self {
         Self {
             machine: Machine::default(),
             left: Cell::new(left),
@@ -98,6 +98,10 @@ impl Host for Frail {
 
     fn random(&self) -> u64 {
         0
+    }
+
+    fn secret(&self) -> io::Result<[u8; 32]> {
+        self.machine.secret()
     }
 
     fn wait(&self, time: Duration) -> Woken {

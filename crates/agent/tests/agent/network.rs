@@ -38,18 +38,18 @@ fn while_the_server_is_away_the_node_works_on() {
 }
 
 /// Stands between a node and a server, and lets so many bytes of answers through; then it is silent, or hangs up.
-struct Between {
-    address: String,
-    left: Arc<AtomicUsize>,
+pub struct Between {
+    pub address: String,
+    pub left: Arc<AtomicUsize>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Then {
+pub enum Then {
     HangUp,
     Silence,
 }
 
-fn between(server: &str, then: Then) -> Between {
+pub fn between(server: &str, then: Then) -> Between {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let server = server.strip_prefix("http://").unwrap().to_owned();

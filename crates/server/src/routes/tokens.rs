@@ -15,13 +15,14 @@ use super::{At, Sent};
 use crate::access::Access;
 use crate::answer::{Answer, No, done, json};
 use crate::hub::Hub;
-use crate::{ENROLLED, new_token, sum};
+use crate::{BAD_REQUEST, ENROLLED, is_token, new_token, sum};
 
-/// Trades an enrolment token for a node's own. Each node does that once.
+/// Takes, for an enrolment token, the one that a node made for itself. Each node does that once; whoever got no answer may
+/// say the same again.
 pub async fn enrol(
     State(hub): State<Arc<Hub>>,
     access: Access,
-    Sent(Enrolment { node }): Sent<Enrolment>,
+    Sent(Enrolment { node, token }): Sent<Enrolment>,
 ) -> Answer {
     match &access.0.bearer {
         Bearer::Newcomer(None) => {}
@@ -35,7 +36,11 @@ pub async fn enrol(
     hence_fleet::Words
         .key(&names)
         .map_err(|fault| No::from(Diagnostic::from(fault)))?;
-    let own = new_token(&*hub.parts.random);
+    if !is_token(&token) {
+        let message = "a node's token is `hence_` and 64 hexadecimal digits, made by chance";
+        return Err(No::new(BAD_REQUEST, message));
+    }
+    let own = Value::text(sum(&token));
     let key = Key::new([TOKEN, &format!("node-{}", fold(&node))]);
     let assert = |key: &Key, value: Value| Command::Assert {
         owner: OWNER.into(),
@@ -43,24 +48,25 @@ pub async fn enrol(
         value,
     };
     let commands = [
-        assert(&key, Value::text(sum(&own))),
+        assert(&key, own.clone()),
         assert(&key.child("node"), Value::text(fold(&node))),
     ];
     let request = hub.request(&access.0, Doing::default(), &format!("enrol {node}"));
     let name = hub.work(move |service| {
-        if service.state().get(&key).is_some() {
-            let message = format!("the node `{node}` has a token of its own already");
-            let no = No::new(ENROLLED, message);
-            return Err(no.help("an administrator can take it: `hence token revoke node-NODE`"));
+        match service.state().get(&key) {
+            None => service.walk_in(&request, &node, &commands)?,
+            // Nobody else knows it.
+            Some(assertion) if assertion.value == own => {}
+            Some(_) => {
+                let message = format!("the node `{node}` has a token of its own already");
+                let no = No::new(ENROLLED, message);
+                return Err(no.help("an administrator can take it: `hence token revoke node-NODE`"));
+            }
         }
-        service.walk_in(&request, &node, &commands)?;
         let spelling = service.head().spelling(Kind::Node, &node);
         Ok(spelling.map_or(node, |name| name.to_string()))
     });
-    Ok(json(&Enrolled {
-        node: name.await?,
-        token: own,
-    }))
+    Ok(json(&Enrolled { node: name.await? }))
 }
 
 pub async fn add(
