@@ -15,6 +15,8 @@ use crate::trouble::Troubles;
 
 /// A server cannot be reached, or does not answer as one.
 pub const UNREACHABLE: Code = Code::new("server.unreachable");
+/// What answers does not show a certificate that is trusted.
+pub const UNTRUSTED: Code = Code::new("server.untrusted");
 /// The address of a server, or what it is to be recognised by, cannot be used.
 pub const ADDRESS: Code = Code::new("server.address");
 
@@ -247,8 +249,21 @@ impl Client {
     }
 
     fn unreachable(&self, error: &ureq::Error) -> Failure {
-        let message = format!("{} cannot be reached: {error}", self.server());
-        Failure::Unreachable(Box::new(Diagnostic::error(UNREACHABLE, message)))
+        Failure::Unreachable(Box::new(match is_mistrust(error) {
+            true => {
+                let message = format!(
+                    "{} does not show the certificate that is expected: {error}",
+                    self.server()
+                );
+                Diagnostic::error(UNTRUSTED, message)
+                    .help("nothing was sent: somebody else may stand in its place")
+                    .help("if its certificate is another one now, name that: `--ca FILE`, or the setting `ca` of an agent")
+            }
+            false => {
+                let message = format!("{} cannot be reached: {error}", self.server());
+                Diagnostic::error(UNREACHABLE, message)
+            }
+        }))
     }
 
     fn nonsense(&self, path: &str) -> Failure {
@@ -257,6 +272,18 @@ impl Client {
             self.server()
         );
         Failure::Unreachable(Box::new(Diagnostic::error(UNREACHABLE, message)))
+    }
+}
+
+/// Whether a connection was given up because of what the other side showed.
+fn is_mistrust(error: &ureq::Error) -> bool {
+    match error {
+        ureq::Error::Tls(_) | ureq::Error::Rustls(_) => true,
+        // This is how it looks when it was found out while something was sent.
+        ureq::Error::Io(error) => error
+            .get_ref()
+            .is_some_and(|inner| inner.is::<rustls::Error>()),
+        _ => false,
     }
 }
 

@@ -206,6 +206,7 @@ pages! {
     "server.too-slow"
     "server.unauthorised"
     "server.unreachable"
+    "server.untrusted"
     "sf.arithmetic"
     "sf.bad-bytes"
     "sf.include-unreadable"

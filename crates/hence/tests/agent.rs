@@ -11,41 +11,53 @@ struct Site {
     folder: PathBuf,
     server: String,
     serving: Child,
+    /// What commands of administrators add.
+    more: Vec<&'static str>,
 }
 
+/// A server in a folder, and its address.
+fn serve(folder: &Path, listen: &str, more: &[&str]) -> (Child, String) {
+    let mut serving = Command::new(env!("CARGO_BIN_EXE_hence"))
+        .args(["serve", "--listen", listen, "--log", "none"])
+        .args(more)
+        .current_dir(folder)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let stdout = serving.stdout.as_mut().unwrap();
+    BufReader::new(stdout).read_line(&mut line).unwrap();
+    let server = line.trim().strip_prefix("listening at ").expect(&line);
+    (serving, server.to_owned())
+}
+
+/// A server on the ledger of the site.
+const SERVE: [&str; 4] = ["--data", "ledger", "--admin-token-file", "token"];
+
 impl Site {
-    fn new() -> Self {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("agent");
+    fn new(name: &str) -> Self {
+        Self::start(name, &[], &[])
+    }
+
+    fn start(name: &str, serving: &[&str], more: &[&'static str]) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
-        let mut serving = Command::new(env!("CARGO_BIN_EXE_hence"))
-            .args([
-                "serve",
-                "--listen",
-                "127.0.0.1:0",
-                "--data",
-                "ledger",
-                "--log",
-                "none",
-            ])
-            .args(["--admin-token-file", "token"])
-            .current_dir(&folder)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        let stdout = serving.stdout.as_mut().unwrap();
-        BufReader::new(stdout).read_line(&mut line).unwrap();
-        let server = line
-            .trim()
-            .strip_prefix("listening at ")
-            .unwrap()
-            .to_owned();
+        let (serving, server) = serve(&folder, "127.0.0.1:0", &[&SERVE, serving].concat());
         Self {
             folder,
             server,
             serving,
+            more: more.to_vec(),
         }
+    }
+
+    /// Ends the server, and starts another at the same address.
+    fn serve_instead(&mut self, words: &[&str]) {
+        self.serving.kill().unwrap();
+        self.serving.wait().unwrap();
+        let listen = self.server.rsplit('/').next().unwrap().to_owned();
+        (self.serving, _) = serve(&self.folder, &listen, words);
     }
 
     fn hence(&self, words: &[&str]) -> Command {
@@ -59,6 +71,7 @@ impl Site {
         let mut command = self.hence(&words.split(' ').collect::<Vec<_>>());
         let output = command
             .args(["--server", &self.server, "--token-file", "token"])
+            .args(&self.more)
             .output()
             .unwrap();
         assert!(output.status.success(), "{words}: {}", words_of(&output));
@@ -81,13 +94,17 @@ impl Site {
     }
 
     fn settings(&self, restart: &str) {
+        self.settings_with(restart, "");
+    }
+
+    fn settings_with(&self, restart: &str, more: &str) {
         self.write(
             "agent.cf2",
             &format!(
                 "node => n1\ndirectory => 'agent'\ninterval => 60\n\
                  files => {{ site => {{ path => 'site.conf', mode => '644', validate => [grep, '-q', 'PORT', '{{file}}'] }} }}\n\
                  subsystems => {{ httpd => {{ restart => {restart} }} }}\n\
-                 compile => 'local.cf2'\n"
+                 compile => 'local.cf2'\n{more}"
             ),
         );
     }
@@ -107,7 +124,7 @@ fn words_of(output: &Output) -> String {
 
 #[test]
 fn a_node_joins_runs_what_is_activated_and_goes_back_from_what_does_not_run() {
-    let site = Site::new();
+    let site = Site::new("agent");
     site.manage("add param PORT --restart yes");
     site.manage("add subsystem httpd");
     site.manage("add subsystem httpd param PORT");
@@ -181,4 +198,66 @@ fn a_node_joins_runs_what_is_activated_and_goes_back_from_what_does_not_run() {
         .unwrap();
     assert!(agent.wait().unwrap().success(), "{words}");
     assert!(words.ends_with("ended\n"), "{words}");
+}
+
+#[test]
+fn an_agent_trusts_no_server_but_the_one_it_was_given() {
+    let ca = ["--ca", "ledger/tls.pem"];
+    let mut site = Site::start("agent-tls", &["--tls"], &ca);
+    assert!(site.server.starts_with("https://"), "{}", site.server);
+    site.manage("add param PORT");
+    site.manage("add node n1");
+    site.manage("add node n1 param PORT=80");
+    site.manage("activate");
+    site.write("local.cf2", "");
+    site.settings("'true'");
+    let word = String::from_utf8(site.manage("token join --node n1").stdout).unwrap();
+    let word = word.trim();
+    let real = [&SERVE[..], &["--tls"]].concat();
+    let other = [
+        "--data",
+        "other",
+        "--admin-token-file",
+        "other-token",
+        "--tls",
+    ];
+    let distrusts = |site: &Site, more: &[&str]| {
+        let (code, words) = site.round(more);
+        assert_eq!(code, Some(2), "{words}");
+        assert!(words.contains("error[server.untrusted]"), "{words}");
+    };
+
+    // Somebody stands in the place of the server when the node joins,
+    site.serve_instead(&other);
+    distrusts(&site, &["--join", word]);
+    assert!(!site.folder.join("agent/identity.json").exists());
+    site.serve_instead(&real);
+    let (code, words) = site.round(&["--join", word]);
+    assert_eq!(code, Some(0), "{words}");
+    let text = site.read("site.conf");
+    assert!(text.contains("\nPORT = 80\n"), "{text}");
+    // and later.
+    site.manage("set node n1 param PORT=81");
+    site.manage("activate");
+    site.serve_instead(&other);
+    distrusts(&site, &[]);
+    assert_eq!(site.read("site.conf"), text);
+
+    // The server has another certificate: the node takes it when it is told there, and not before.
+    let renewed = ["--tls-cert", "other/tls.pem", "--tls-key", "other/tls.key"];
+    site.serve_instead(&[&SERVE[..], &renewed].concat());
+    distrusts(&site, &[]);
+    site.settings_with("'true'", "ca => 'other/tls.pem'\n");
+    let (code, words) = site.round(&[]);
+    assert_eq!(code, Some(0), "{words}");
+    assert!(site.read("site.conf").contains("\nPORT = 81\n"));
+    // With both, it does not matter when.
+    let both = site.read("ledger/tls.pem") + &site.read("other/tls.pem");
+    site.write("both.pem", &both);
+    site.settings_with("'true'", "ca => 'both.pem'\n");
+    for words in [&[&SERVE[..], &renewed].concat(), &real] {
+        site.serve_instead(words);
+        let (code, words) = site.round(&[]);
+        assert_eq!(code, Some(0), "{words}");
+    }
 }

@@ -71,6 +71,14 @@ impl Agent {
         if let Some(server) = configured.server {
             identity.server = server;
         }
+        if let Some(file) = configured.certificates {
+            let read = std::fs::read_to_string(&file);
+            let read = read.map_err(|error| hence_agent::Error {
+                doing: format!("reading `{}`", file.display()),
+                error,
+            });
+            identity.certificate = Some(read.map_err(|error| broken(&error))?);
+        }
         let client = |limit| Client::limited(identity.address(), limit).map_err(Stop::Refused);
         let compile = configured.compile;
         let directory = console.directory().unwrap_or_default();

@@ -21,13 +21,16 @@ pub struct Configured {
     pub named: bool,
     /// Where the server is, if it is not where it was.
     pub server: Option<String>,
+    /// The file with the certificates that the server's must be one of, if they are others than it enrolled with.
+    pub certificates: Option<PathBuf>,
     /// A file that is compiled on the node.
     pub compile: Option<String>,
 }
 
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 15] = [
     "node",
     "server",
+    "ca",
     "directory",
     "interval",
     "retry",
@@ -84,6 +87,8 @@ pub fn read(compiled: &mut Compiled<'_>, base: &FilePath) -> Result<Configured, 
         facts: reader.command(&top, &whole, "facts"),
     };
     let server = reader.text(&top, &whole, "server");
+    let certificates = reader.text(&top, &whole, "ca");
+    let certificates = certificates.map(|name| reader.place(&name));
     let compile = reader.text(&top, &whole, "compile");
     if settings.files.is_empty() && reader.mistakes.is_empty() {
         let message = "it is not said which files to write";
@@ -107,6 +112,7 @@ pub fn read(compiled: &mut Compiled<'_>, base: &FilePath) -> Result<Configured, 
             named: node.is_some(),
             settings,
             server,
+            certificates,
             compile,
         }),
         false => Err(reader.mistakes),
