@@ -11,6 +11,7 @@ use hence_ledger::key::fold;
 use hence_ledger::{Command, Fault, Key, Keys, State, Value, Vocabulary};
 use hence_model::diagnostic::{Code, similar};
 
+use crate::tags;
 use crate::words::{DEFAULT, Kind, SKELETON, Words};
 
 /// There is no such node, group, feature, parameter or subsystem.
@@ -366,12 +367,19 @@ impl Editor<'_> {
                 wanted.push(name);
             }
         }
+        // What only a fact says, people may say, too.
+        order.retain(|(name, rank)| *rank < Some(tags::RANK) || !wanted.contains(name));
         match place {
             // Whoever says where means also what is there already.
             Some(_) => order.retain(|(name, _)| !wanted.contains(name)),
             None => wanted.retain(|name| !order.iter().any(|(other, _)| other == name)),
         }
-        let place = place.map_or(order.len(), |place| place.min(order.len()));
+        // What facts say stays behind what people say.
+        let last = order
+            .iter()
+            .take_while(|(_, rank)| *rank < Some(tags::RANK));
+        let last = last.count();
+        let place = place.map_or(last, |place| place.min(order.len()));
         let new = wanted.into_iter().map(|name| (name, None));
         order.splice(place..place, new);
         self.rank(thing, relation, order)

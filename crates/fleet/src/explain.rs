@@ -9,6 +9,7 @@ use hence_ledger::{Key, Value};
 use crate::derive::partial_of;
 use crate::partial::{Operator, Resolved, operator};
 use crate::pool::{DEFAULT_GROUP, Pool, SKELETON_GROUP};
+use crate::tags;
 use crate::words::Kind;
 
 /// Where the value of a parameter of a node comes from.
@@ -67,6 +68,11 @@ pub enum Membership {
         /// Its rank among the node's groups.
         rank: i64,
     },
+    /// A fact of the node says so.
+    Fact {
+        /// Its rank among the node's groups.
+        rank: i64,
+    },
     /// It is the node's own.
     Identity,
 }
@@ -100,6 +106,7 @@ impl Pool {
             let membership = match group {
                 DEFAULT_GROUP => Membership::Default,
                 SKELETON_GROUP => Membership::Skeleton { rank },
+                _ if rank >= tags::RANK => Membership::Fact { rank },
                 _ => Membership::Explicit { rank },
             };
             let body = &self.groups.get(group).body;
@@ -302,6 +309,9 @@ impl Contribution {
             }
             Membership::Explicit { .. } => {
                 format!(" on group {group}, of which {node} is a member")
+            }
+            Membership::Fact { .. } => {
+                format!(" on group {group}, of which {node} is a member by a fact")
             }
             Membership::Identity => format!(" on {node} itself"),
         });

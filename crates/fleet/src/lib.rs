@@ -9,6 +9,7 @@
 //! validate  what only whole nodes can break              before an activation
 //! plan      what an activation would change, and where
 //! explain   where each value comes from
+//! tags      facts of nodes that put them into groups
 //! ```
 //!
 //! Nothing here does I/O or reads a clock, and no node's configuration is ever stored.
@@ -35,6 +36,7 @@ pub mod relations;
 pub mod resolve;
 pub mod stress;
 mod table;
+pub mod tags;
 pub mod token;
 pub mod tree;
 pub mod validate;

@@ -7,6 +7,7 @@
 //! param/P = spelling      kind  default  description  annotation  must-change  restart  level    depend/P  conflict/P
 //! subsystem/S = spelling  annotation             param/P
 //! right/O/K               owner O may write K and all below it, and nothing else but what is so named
+//! fact/F = prefix         nodes whose fact F is V are in the group PREFIXV, if there is one: see `tags`
 //! token/T = sum           who may do what over a network: see `token`
 //! ```
 //!
@@ -177,6 +178,17 @@ impl Vocabulary for Words {
             let value = token::value(names, &key, value)?;
             return Ok((key, value));
         }
+        if names[0] == FACT {
+            return match value {
+                Value::Text(prefix) if names.len() == 2 && !prefix.trim().is_empty() => {
+                    Ok((key, Value::Text(prefix)))
+                }
+                _ if names.len() < 2 => Err(unfinished(names)),
+                _ => Err(Fault::new(format!(
+                    "`{key}` needs a text as its value: what the names of its groups begin with"
+                ))),
+            };
+        }
         if names[0] == RIGHT {
             return match (names.len(), value) {
                 (..=2, _) => Err(unfinished(names)),
@@ -203,6 +215,9 @@ impl Vocabulary for Words {
         }
         if kind == TOKEN {
             return token::key(names);
+        }
+        if kind == FACT {
+            return fact(names);
         }
         let kind = Kind::of(kind).ok_or_else(|| no_kind(kind))?;
         let mut folded = vec![kind.word().to_owned()];
@@ -286,6 +301,19 @@ fn token_of(key: &Key) -> Option<Key> {
     let is_token = names.next().is_some_and(|word| word == TOKEN);
     let name = names.next().filter(|_| is_token)?;
     Some(Key::new([TOKEN, &name]))
+}
+
+/// Which facts put nodes into groups: keys that begin so have the name of a fact next.
+pub(crate) const FACT: &str = "fact";
+
+fn fact(names: &[String]) -> Result<Key, Fault> {
+    match names {
+        [_] => Ok(Key::new([FACT])),
+        [_, name] if fold(name).is_empty() => Err(Fault::new("a fact has a name")),
+        [_, name] => Ok(Key::new([FACT, &fold(name)])),
+        [_, _, more, ..] => Err(Fault::new(format!("no key goes on with `{more}` here"))),
+        [] => Err(Fault::new("a key has names")),
+    }
 }
 
 /// Who may write where: keys that begin so have the owner next, and then another key.

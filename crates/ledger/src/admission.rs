@@ -19,6 +19,8 @@ pub const FORBIDDEN: Code = Code::new("ledger.forbidden");
 
 /// Anybody may take what this owner asserts: it is what came by itself.
 pub const WALK_IN: &str = "walk-in";
+/// And what this one asserts: it follows from what machines say of themselves.
+pub const FACTS: &str = "facts";
 
 /// What somebody wants to do, and what they say they know about it.
 #[derive(Clone, Debug)]
@@ -143,7 +145,7 @@ fn taken(admission: &Admission<'_>, lost: &[(EcoString, Key)]) -> Vec<Diagnostic
     let untold = |key: &Key| !admission.take.iter().any(|taken| key.is_under(taken));
     let lost = lost
         .iter()
-        .filter(|(owner, key)| owner != WALK_IN && untold(key));
+        .filter(|(owner, key)| owner != WALK_IN && owner != FACTS && untold(key));
     lost.map(|(owner, key)| {
         let message = format!("`{key}` belongs to `{owner}`");
         Diagnostic::error(TAKEN, message)

@@ -580,6 +580,78 @@ fn a_newcomer_trades_its_token_once_and_sees_only_itself() {
 }
 
 #[test]
+fn facts_that_count_put_nodes_into_groups_and_nothing_else_does() {
+    let server = Server::start(Limits::default());
+    let admin = server.admin();
+    commit(
+        &admin,
+        "assert node/n1 ; assert group/own ; assert node/n1/group/own 10 ; assert group/os-linux
+         assert group/os-hurd ; assert param/P ; assert group/own/param/P mine
+         assert group/os-linux/param/P theirs",
+    )
+    .unwrap();
+    let version = || admin.get::<words::About>("").unwrap().version;
+    let check_in = |facts: &[(&str, &str)]| {
+        let facts = facts.iter();
+        let facts = facts.map(|(name, value)| (name.to_string(), value.to_string()));
+        let report = Report {
+            facts: facts.collect(),
+            ..Report::default()
+        };
+        let before = version();
+        let _: words::CheckedIn = admin.post("nodes/n1/check-in", &report).unwrap();
+        version() - before
+    };
+    let groups = || {
+        activate(&admin);
+        let config: words::Configuration = admin.get("nodes/n1/config").unwrap();
+        (config.groups, config.parameters["P"].clone())
+    };
+    let linux = [("os", "Linux"), ("kernel", "6.1")];
+    assert_eq!(check_in(&linux), 0, "no fact counts yet");
+    commit(&admin, "assert fact/os os-").unwrap();
+    assert_eq!(check_in(&linux), 1);
+    let entry: serde_json::Value = admin.get(&format!("entries/{}", version())).unwrap();
+    assert_eq!(entry["message"], "fact os is Linux");
+    let change = &entry["act"]["commit"]["changes"][0];
+    assert_eq!(change["after"]["owner"], "facts", "{change}");
+    // It is behind what people say, and needs an activation as all else does.
+    let mine = "mine".to_owned();
+    let both = ["own", "os-linux"].map(str::to_owned).to_vec();
+    let config: words::Configuration = admin.get("nodes/n1/config").unwrap();
+    assert!(config.groups.is_empty(), "{config:?}");
+    let (mut now, value) = groups();
+    now.sort_by_key(|name| both.iter().position(|other| other == name));
+    assert_eq!((now, value), (both, mine.clone()));
+    // What says nothing new changes nothing.
+    for facts in [&linux[..], &[], &[("OS", " linux ")]] {
+        assert_eq!(check_in(facts), 0, "{facts:?}");
+    }
+    assert_eq!(check_in(&[("os", "hurd")]), 1);
+    let hurd = ["own", "os-hurd"].map(str::to_owned).to_vec();
+    let (mut now, value) = groups();
+    now.sort_by_key(|name| hurd.iter().position(|other| other == name));
+    assert_eq!((now, value), (hurd, mine.clone()));
+    // One that nobody made, the special ones, and none at all.
+    assert_eq!(check_in(&[("os", "plan9")]), 1);
+    assert_eq!(check_in(&[("os", "")]), 0);
+    assert_eq!(groups().0, ["own"]);
+    assert_eq!(check_in(&linux), 1);
+    commit(&admin, "retract fact/os").unwrap();
+    assert_eq!(check_in(&linux), 1);
+    assert_eq!(groups(), (vec!["own".to_owned()], mine));
+    // Whose group people remove is not kept in it.
+    commit(&admin, "assert fact/os os-").unwrap();
+    assert_eq!(check_in(&linux), 1);
+    commit(
+        &admin,
+        "retract-under group/os-linux ; retract node/n1/group/os-linux",
+    )
+    .unwrap();
+    assert_eq!(check_in(&linux), 0);
+}
+
+#[test]
 fn watchers_hear_what_happens_and_what_they_missed() {
     let server = Server::start(Limits::default());
     let admin = server.admin();

@@ -1,8 +1,9 @@
 //! The story of a value in words: as a configuration file with comments, and for programs.
 
 use hence_fleet::explain::{Effect, Membership, write_parameter};
-use hence_fleet::{Contribution, Explanation};
+use hence_fleet::{Contribution, Explanation, Kind};
 use hence_ledger::Key;
+use hence_ledger::key::fold;
 use serde::Serialize;
 
 use crate::moment::moment;
@@ -16,6 +17,12 @@ pub fn text(archive: &Archive<'_>, explanation: &Explanation) -> String {
         text.push_str(&format!("# {sentence}\n"));
         for line in story(archive, &contribution.key) {
             text.push_str(&format!("#   {line}\n"));
+        }
+        if let Membership::Fact { .. } = contribution.membership {
+            let member = Kind::Node.key(&explanation.node).child("group");
+            for line in story(archive, &member.child(&fold(&contribution.group))) {
+                text.push_str(&format!("#   {line}\n"));
+            }
         }
     }
     let value = explanation.value.to_string();
@@ -120,6 +127,7 @@ fn told_step<'a>(archive: &Archive<'_>, step: &'a Contribution) -> ToldStep<'a> 
         Membership::Default => ("default", None),
         Membership::Skeleton { rank } => ("skeleton", Some(rank)),
         Membership::Explicit { rank } => ("explicit", Some(rank)),
+        Membership::Fact { rank } => ("fact", Some(rank)),
         Membership::Identity => ("identity", None),
     };
     ToldStep {

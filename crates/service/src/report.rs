@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use hence_api::words::{CheckedIn, Report};
 use hence_fleet::Kind;
 use hence_fleet::edit::{Edit, Thing};
-use hence_ledger::admission::WALK_IN;
+use hence_fleet::tags::{Tagged, tagged};
+use hence_ledger::admission::{FACTS, WALK_IN};
 use hence_ledger::key::fold;
 use hence_ledger::{Command, Value};
 use hence_store::{Error, Refused, Request};
@@ -24,6 +25,7 @@ impl Service {
             return told;
         }
         self.walk_in(request, node, &[])?;
+        self.tag(request, node, &report.facts)?;
         let bytes = serde_json::to_vec(report).expect("a report can be written");
         let store = self.repository().store();
         store.report(&fold(node), &bytes)?;
@@ -32,6 +34,33 @@ impl Service {
             node: spelling.map_or_else(|| node.to_owned(), |name| name.to_string()),
             version: self.version_of(node)?,
         })
+    }
+
+    /// Puts a node into the groups that its facts say, and out of those that they say no more. Who says no facts leaves
+    /// it as it is.
+    fn tag(
+        &mut self,
+        request: &Request,
+        node: &str,
+        facts: &BTreeMap<String, String>,
+    ) -> Result<(), Refused> {
+        if facts.is_empty() {
+            return Ok(());
+        }
+        let Tagged { commands, message } = tagged(self.state(), node, facts);
+        if commands.is_empty() {
+            return Ok(());
+        }
+        let request = Request {
+            owner: FACTS.to_owned(),
+            message,
+            ..request.clone()
+        };
+        match self.commit(&request, &commands, &Leave::default()) {
+            // What facts may not say is not said; that is no reason to send the node away.
+            Err(Refused::Because(_)) => Ok(()),
+            result => result.map(drop),
+        }
     }
 
     /// Makes a node that nobody knows, and does what belongs to that in the same change.

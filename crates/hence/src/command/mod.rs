@@ -118,6 +118,10 @@ pub enum Command {
     #[allow(missing_docs)]
     CheckIn(fleet::inventory::CheckIn),
     #[allow(missing_docs)]
+    Tag(fleet::tag::Tag),
+    #[allow(missing_docs)]
+    Untag(fleet::tag::Untag),
+    #[allow(missing_docs)]
     Push(fleet::push::Push),
     #[allow(missing_docs)]
     Validate(fleet::validate::Validate),
@@ -212,6 +216,8 @@ impl Command {
             Command::Apropos(apropos) => apropos.run(console),
             Command::Inventory(inventory) => inventory.run(console),
             Command::CheckIn(check_in) => check_in.run(console),
+            Command::Tag(tag) => tag.run(console),
+            Command::Untag(untag) => untag.run(console),
             Command::Push(push) => push.run(console),
             Command::Validate(validate) => validate.run(console),
             Command::Plan(plan) => plan.run(console),

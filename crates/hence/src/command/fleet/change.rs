@@ -77,7 +77,8 @@ impl Retract {
     }
 }
 
-fn commit(
+/// Does commands, as one change.
+pub fn commit(
     console: &mut Console<'_>,
     changing: &Changing,
     commands: &[Command],

@@ -166,8 +166,18 @@ fn table(console: &mut Console<'_>, nodes: &[Subject]) -> Result<(), Stop> {
 pub struct CheckIn {
     /// The node
     node: String,
+    /// Something that it says of itself; what puts it into groups, `hence tag` says
+    #[arg(long = "fact", value_name = "NAME=VALUE", value_parser = fact)]
+    facts: Vec<(String, String)>,
     #[command(flatten)]
     changing: Changing,
+}
+
+/// `os=linux`
+fn fact(text: &str) -> Result<(String, String), &'static str> {
+    let parts = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    let (name, value) = parts.ok_or("a fact is a name and a value: `os=linux`")?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 impl CheckIn {
@@ -178,6 +188,7 @@ impl CheckIn {
         let request = self.changing.request(console, words);
         let report = Report {
             time: console.now(),
+            facts: self.facts.iter().cloned().collect(),
             ..Report::default()
         };
         let is_new = service.head().spelling(Kind::Node, &self.node).is_none();

@@ -16,6 +16,7 @@ pub mod show;
 pub mod snapshot;
 pub mod state;
 pub mod store;
+pub mod tag;
 pub mod validate;
 
 use std::collections::BTreeMap;

@@ -208,7 +208,7 @@ fn text(console: &mut Console<'_>, shown: &Shown) -> Result<(), Stop> {
 /// List nodes, groups, features, params, subsystems or snapshots
 #[derive(Args)]
 pub struct List {
-    /// `nodes`, `groups`, `features`, `params`, `subsystems` or `snapshots`
+    /// `nodes`, `groups`, `features`, `params`, `subsystems`, `tags` or `snapshots`
     kind: String,
     /// How to answer
     #[arg(long, value_enum, default_value = "text")]
@@ -233,6 +233,11 @@ impl List {
         let service = self.ledger.open(console)?;
         if matches!(self.kind.as_str(), "snapshot" | "snapshots") {
             snapshots(console, &service, self.format)?;
+            return Ok(Exit::Done);
+        }
+        if matches!(self.kind.as_str(), "tag" | "tags") {
+            let state = state(console, &service, &self.at)?;
+            super::tag::list(console, &state, self.format)?;
             return Ok(Exit::Done);
         }
         let kind = super::entity::any_kind(&self.kind)?;
