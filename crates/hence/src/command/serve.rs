@@ -157,16 +157,17 @@ impl Serve {
             }],
             ..NewToken::default()
         };
+        // It is kept before it is worth anything: a server that is killed in between makes another.
+        if let Some(name) = &self.admin_token_file {
+            secretly(&console.path(name), format!("{token}\n").as_bytes())
+                .map_err(|error| crate::disk::unwritable(name, &error))?;
+        }
         let request = self.changing.request(console, "serve");
         let result = service.add_token(&request, &wanted, &hence_server::sum(&token));
         result.map_err(|refused| stop(console, refused))?;
-        match &self.admin_token_file {
-            None => writeln!(
-                console.data(),
-                "the administrator's token, shown this once: {token}"
-            )?,
-            Some(name) => secretly(&console.path(name), format!("{token}\n").as_bytes())
-                .map_err(|error| crate::disk::unwritable(name, &error))?,
+        if self.admin_token_file.is_none() {
+            let words = "the administrator's token, shown this once";
+            writeln!(console.data(), "{words}: {token}")?;
         }
         Ok(())
     }
@@ -244,7 +245,10 @@ impl Serve {
             &console.path(key),
             made.signing_key.serialize_pem().as_bytes(),
         )?;
-        std::fs::write(console.path(cert), made.cert.pem())?;
+        // Where there is a certificate, it is whole, and so is its key.
+        let part = console.path(&format!("{cert}.part"));
+        std::fs::write(&part, made.cert.pem())?;
+        std::fs::rename(&part, console.path(cert))?;
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::process::Stdio;
 use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use hence_model::random::Random;
 use hence_store::{Credentials, Etcd, Redb, Repository, Store};
 
 use crate::cluster::Cluster;
-use crate::served::{Server, commit, empty};
+use crate::served::{Server, command, commit, empty};
 
 const KILLS: usize = 30;
 
@@ -32,6 +33,26 @@ fn a_killed_server_keeps_what_it_acknowledged_in_a_cluster() {
     whole(Box::new(
         Etcd::open(&address, &Credentials::default()).unwrap(),
     ));
+}
+
+#[test]
+fn a_server_that_is_killed_when_it_first_starts_can_start() {
+    let mut random = Random::new(11);
+    for _ in 0..KILLS {
+        let directory = empty("first");
+        let mut first = command(&directory, "ledger");
+        let mut first = first.arg("--tls").stdout(Stdio::null()).spawn().unwrap();
+        thread::sleep(Duration::from_micros(random.below(60_000) as u64));
+        first.kill().unwrap();
+        first.wait().unwrap();
+        let mut again = command(&directory, "ledger");
+        again.arg("--tls");
+        let server = Server::listening(again);
+        let certificate = std::fs::read_to_string(directory.join("ledger/tls.pem"));
+        let client = server.client_with(&directory, certificate.ok());
+        let about: words::About = client.get("").unwrap();
+        assert_eq!(about.token, "admin");
+    }
 }
 
 /// The whole history and every object of it are what was written.
@@ -112,7 +133,10 @@ fn add_nodes(client: &Client, kill: usize, told: &Mutex<Told>) {
 fn acknowledged(result: Result<u64, Failure>) -> Option<u64> {
     match result {
         Ok(version) => Some(version),
-        Err(Failure::Unreachable(_)) => None,
+        Err(Failure::Unreachable(trouble)) => {
+            assert_eq!(trouble.code.name, "server.unreachable", "{trouble:?}");
+            None
+        }
         Err(other) => panic!("{other:?}"),
     }
 }

@@ -16,14 +16,12 @@ pub struct Server {
 impl Server {
     /// A server on a ledger. The first one keeps the administrator's token in the directory.
     pub fn start(directory: &Path, data: &str) -> Self {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_hence"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--log", "none"])
-            .args(["--admin-token-file", "token", "--rate", "0"])
-            .args(["--data", data])
-            .current_dir(directory)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        Self::listening(command(directory, data))
+    }
+
+    /// A server as soon as it listens.
+    pub fn listening(mut command: Command) -> Self {
+        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         let stdout = process.stdout.as_mut().unwrap();
         BufReader::new(stdout).read_line(&mut line).unwrap();
@@ -36,11 +34,16 @@ impl Server {
 
     /// Somebody who may do everything there.
     pub fn client(&self, directory: &Path) -> Client {
+        self.client_with(directory, None)
+    }
+
+    /// The same, who recognises it by a certificate.
+    pub fn client_with(&self, directory: &Path, certificates: Option<String>) -> Client {
         let token = std::fs::read_to_string(directory.join("token")).unwrap();
         let address = Address {
             server: self.url.clone(),
             token: token.trim().to_owned(),
-            certificates: None,
+            certificates,
         };
         Client::new(address).unwrap()
     }
@@ -57,6 +60,17 @@ impl Drop for Server {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// What starts a server on a ledger.
+pub fn command(directory: &Path, data: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hence"));
+    command
+        .args(["serve", "--listen", "127.0.0.1:0", "--log", "none"])
+        .args(["--admin-token-file", "token", "--rate", "0"])
+        .args(["--data", data])
+        .current_dir(directory);
+    command
 }
 
 /// A directory that is empty.
