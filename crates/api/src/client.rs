@@ -147,7 +147,7 @@ impl Client {
     pub fn bytes(&self, path: &str) -> Result<Vec<u8>, Failure> {
         let request = self.agent.get(self.address_of(path));
         let request = request.header("authorization", self.bearer());
-        self.answer(path, request.call())
+        self.answer(path, request.call(), Asked::ToRead)
     }
 
     /// Sends something, and reads what came of it.
@@ -163,10 +163,8 @@ impl Client {
     /// Sends something, and reads bytes.
     pub fn exchange(&self, path: &str, body: &impl Serialize) -> Result<Vec<u8>, Failure> {
         let request = self.agent.post(self.address_of(path));
-        self.answer(
-            path,
-            send(request.header("authorization", self.bearer()), body),
-        )
+        let sent = send(request.header("authorization", self.bearer()), body);
+        self.answer(path, sent, Asked::ToChange)
     }
 
     /// Puts something in its place.
@@ -177,7 +175,7 @@ impl Client {
     ) -> Result<T, Failure> {
         let request = self.agent.put(self.address_of(path));
         let sent = send(request.header("authorization", self.bearer()), body);
-        let bytes = self.answer(path, sent)?;
+        let bytes = self.answer(path, sent, Asked::ToChange)?;
         self.parsed(path, &bytes)
     }
 
@@ -185,7 +183,7 @@ impl Client {
     pub fn delete<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
         let request = self.agent.delete(self.address_of(path));
         let request = request.header("authorization", self.bearer());
-        let bytes = self.answer(path, request.call())?;
+        let bytes = self.answer(path, request.call(), Asked::ToChange)?;
         self.parsed(path, &bytes)
     }
 
@@ -202,9 +200,10 @@ impl Client {
         if let Some(after) = after {
             request = request.header("last-event-id", after.to_string());
         }
-        let response = request.call().map_err(|error| self.unreachable(&error))?;
+        let response = request.call();
+        let response = response.map_err(|error| self.unreachable(&error, Asked::ToRead))?;
         if !response.status().is_success() {
-            self.answer(&path, Ok(response))?;
+            self.answer(&path, Ok(response), Asked::ToRead)?;
             return Err(self.nonsense(&path));
         }
         let reader: Box<dyn Read + Send> = Box::new(response.into_body().into_reader());
@@ -225,13 +224,14 @@ impl Client {
         &self,
         path: &str,
         response: Result<Response<Body>, ureq::Error>,
+        asked: Asked,
     ) -> Result<Vec<u8>, Failure> {
-        let mut response = response.map_err(|error| self.unreachable(&error))?;
+        let mut response = response.map_err(|error| self.unreachable(&error, asked))?;
         let status = response.status();
         let body = response.body_mut().with_config().limit(LONGEST);
         let bytes = body
             .read_to_vec()
-            .map_err(|error| self.unreachable(&error))?;
+            .map_err(|error| self.unreachable(&error, asked))?;
         if status.is_success() {
             return Ok(bytes);
         }
@@ -248,7 +248,7 @@ impl Client {
         serde_json::from_slice(bytes).map_err(|_| self.nonsense(path))
     }
 
-    fn unreachable(&self, error: &ureq::Error) -> Failure {
+    fn unreachable(&self, error: &ureq::Error, asked: Asked) -> Failure {
         Failure::Unreachable(Box::new(match is_mistrust(error) {
             true => {
                 let message = format!(
@@ -261,7 +261,12 @@ impl Client {
             }
             false => {
                 let message = format!("{} cannot be reached: {error}", self.server());
-                Diagnostic::error(UNREACHABLE, message)
+                let trouble = Diagnostic::error(UNREACHABLE, message);
+                match asked == Asked::ToChange && may_be_heard(error) {
+                    true => trouble
+                        .help("it may have done what it was asked for: look before you try again"),
+                    false => trouble,
+                }
             }
         }))
     }
@@ -272,6 +277,25 @@ impl Client {
             self.server()
         );
         Failure::Unreachable(Box::new(Diagnostic::error(UNREACHABLE, message)))
+    }
+}
+
+/// What a server is asked for.
+#[derive(Clone, Copy, PartialEq)]
+enum Asked {
+    /// To tell something.
+    ToRead,
+    /// To do something.
+    ToChange,
+}
+
+/// Whether the other side may have heard a question that it did not answer.
+fn may_be_heard(error: &ureq::Error) -> bool {
+    match error {
+        ureq::Error::ConnectionFailed | ureq::Error::HostNotFound => false,
+        ureq::Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => false,
+        ureq::Error::Io(error) => error.kind() != std::io::ErrorKind::ConnectionRefused,
+        _ => true,
     }
 }
 

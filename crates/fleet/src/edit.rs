@@ -359,6 +359,8 @@ impl Editor<'_> {
             return self.relate(thing, relation, items);
         }
         let mut order = order(self.state, thing, relation);
+        // What facts say is behind all of it, and what only they say, people may say, too.
+        order.retain(|(_, rank)| *rank < Some(tags::RANK));
         let mut wanted: Vec<String> = Vec::new();
         for item in items {
             no_value(relation, item)?;
@@ -367,19 +369,12 @@ impl Editor<'_> {
                 wanted.push(name);
             }
         }
-        // What only a fact says, people may say, too.
-        order.retain(|(name, rank)| *rank < Some(tags::RANK) || !wanted.contains(name));
         match place {
             // Whoever says where means also what is there already.
             Some(_) => order.retain(|(name, _)| !wanted.contains(name)),
             None => wanted.retain(|name| !order.iter().any(|(other, _)| other == name)),
         }
-        // What facts say stays behind what people say.
-        let last = order
-            .iter()
-            .take_while(|(_, rank)| *rank < Some(tags::RANK));
-        let last = last.count();
-        let place = place.map_or(last, |place| place.min(order.len()));
+        let place = place.map_or(order.len(), |place| place.min(order.len()));
         let new = wanted.into_iter().map(|name| (name, None));
         order.splice(place..place, new);
         self.rank(thing, relation, order)
@@ -487,7 +482,10 @@ impl Editor<'_> {
             return self.relate(thing, relation, items);
         }
         let now = order(self.state, thing, relation);
-        let rank = |name: &String| now.iter().find(|(other, _)| other == name)?.1;
+        let rank = |name: &String| {
+            let known = now.iter().find(|(other, _)| other == name)?.1;
+            known.filter(|rank| *rank < tags::RANK)
+        };
         let mut order: Vec<(String, Option<i64>)> = Vec::new();
         for (item, name) in items.iter().zip(&wanted) {
             no_value(relation, item)?;
