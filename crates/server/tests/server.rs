@@ -609,6 +609,8 @@ fn facts_that_count_put_nodes_into_groups_and_nothing_else_does() {
     };
     let linux = [("os", "Linux"), ("kernel", "6.1")];
     assert_eq!(check_in(&linux), 0, "no fact counts yet");
+    let other = server.token("other", &[grant("write", &["node", "group"])]);
+    assert_eq!(no(commit(&other, "assert fact/os os-")).0, 403);
     commit(&admin, "assert fact/os os-").unwrap();
     assert_eq!(check_in(&linux), 1);
     let entry: serde_json::Value = admin.get(&format!("entries/{}", version())).unwrap();
