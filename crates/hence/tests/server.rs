@@ -303,7 +303,7 @@ fn a_certificate_is_made_and_must_be_known() {
     assert!(server.url.starts_with("https://"), "{}", server.url);
     let there = ["--server", server.url.as_str(), "--token-file", "token"];
     let refused = directory.refused(&with(&["add", "node", "n1"], &there));
-    assert!(refused.contains("server.unreachable"), "{refused}");
+    assert!(refused.contains("server.untrusted"), "{refused}");
     let known = with(&there, &["--ca", "served/tls.pem"]);
     directory.told(&with(&["add", "node", "n1"], &known));
     assert_eq!(directory.told(&with(&["list", "nodes"], &known)), "n1\n");

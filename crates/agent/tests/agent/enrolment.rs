@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::atomic::Ordering;
 
 use hence_agent::{End, Machine, enrol, identity};
-use hence_api::words::About;
+use hence_api::words::{About, Done};
 use hence_api::{Failure, Join};
 
 use crate::cut::Frail;
@@ -124,4 +124,25 @@ fn an_answer_that_got_lost_is_asked_for_again_by_who_asked_and_nobody_else() {
     assert_eq!(before.version, after.version, "it was done already");
     let about: About = client(&fleet.server, &enrolled.token).get("").unwrap();
     assert_eq!(about.token, "node-n3");
+}
+
+#[test]
+fn a_word_that_expired_after_it_was_heard_did_its_work() {
+    let fleet = Fleet::new();
+    let directory = Node::new("expired", &fleet).settings.directory;
+    let between = between(&fleet.server, Then::HangUp);
+    between.left.store(0, Ordering::Relaxed);
+    let machine = Machine::default();
+    let way = join(&between.address);
+    assert!(enrol(&machine, &directory, "n4", &way).unwrap().is_err());
+    between.left.store(usize::MAX, Ordering::Relaxed);
+    let gone = fleet.administrator.delete::<Done>("tokens/newcomers");
+    assert!(gone.is_ok(), "{gone:?}");
+    let enrolled = enrol(&machine, &directory, "n4", &way).unwrap().unwrap();
+    assert_eq!(identity(&machine, &directory).unwrap(), Some(enrolled));
+    // Without that it is worth nothing.
+    let elsewhere = Node::new("expired_elsewhere", &fleet).settings.directory;
+    let late = enrol(&machine, &elsewhere, "n5", &way).unwrap();
+    assert!(matches!(late, Err(Failure::Refused(401, _))), "{late:?}");
+    assert_eq!(identity(&machine, &elsewhere).unwrap(), None);
 }
