@@ -5,12 +5,14 @@
 
 pub mod access;
 pub mod activation;
+mod aim;
 pub mod explained;
 pub mod history;
 pub mod moment;
 pub mod pushed;
 mod remote;
 pub mod report;
+pub mod rollout;
 pub mod seal;
 
 use std::collections::BTreeMap;

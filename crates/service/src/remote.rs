@@ -13,6 +13,7 @@ use hence_model::diagnostic::Diagnostic;
 use hence_store::{Appended, Done, Error, Receipt, Refused, Request, Store};
 
 use crate::activation::{Activated, Extent, Pair};
+use crate::rollout::Order;
 use crate::{Leave, Service};
 
 /// A ledger behind a server.
@@ -38,10 +39,22 @@ impl Service {
         if self.repository.version() == before {
             return Ok(false);
         }
+        self.refresh()?;
+        Ok(true)
+    }
+
+    /// Whether changes are made by a server.
+    pub fn is_elsewhere(&self) -> bool {
+        self.remote.is_some()
+    }
+
+    /// Takes in what others added, and works everything out anew.
+    pub(crate) fn refresh(&mut self) -> Result<(), Refused> {
+        self.repository.follow()?;
         self.head = hence_fleet::Pool::new(self.repository.state());
         self.follow_active()?;
         self.committed = self.newest_commit()?;
-        Ok(true)
+        Ok(())
     }
 
     /// Lets the server make a change, and takes in what it did.
@@ -148,6 +161,23 @@ impl Remote {
             pair: done.plan.parse().unwrap_or_default(),
             changed: changed.collect(),
         })
+    }
+
+    pub fn begin_rollout(
+        &self,
+        request: &Request,
+        wanted: &words::NewRollout,
+    ) -> Result<Receipt, Failure> {
+        let wanted = words::NewRollout {
+            doing: doing(request),
+            ..wanted.clone()
+        };
+        Ok(receipt(self.0.post("rollout", &wanted)?))
+    }
+
+    pub fn order_rollout(&self, request: &Request, order: Order) -> Result<Receipt, Failure> {
+        let path = format!("rollout/{}", order.word());
+        Ok(receipt(self.0.post(&path, &doing(request))?))
     }
 }
 
