@@ -169,6 +169,18 @@ class Hence:
         body = {"nodes": list(nodes), "groups": list(groups), "percent": percent, "plan": plan, **doing}
         return self._json("POST", "activations", body)
 
+    def rollout(self) -> Dict[str, Any]:
+        """How far the activation in stages is, and what became of its nodes."""
+        return self._json("GET", "rollout")
+
+    def begin_rollout(self, stages: Sequence[Dict[str, Any]] = (), **terms: Any) -> Dict[str, Any]:
+        """Begins to activate in stages, such as ``[{"groups": ["canary"]}, {"percent": 25}]``."""
+        return self._json("POST", "rollout", {"stages": list(stages), **terms})
+
+    def order_rollout(self, order: str, **doing: Any) -> Dict[str, Any]:
+        """Tells the activation in stages to ``pause``, ``resume``, ``stop`` or ``roll-back``."""
+        return self._json("POST", "rollout/" + _part(order), doing)
+
     def seal(self, secret: str) -> Dict[str, str]:
         """A secret under the server's key, as `sealed(FINGERPRINT CONTENT)` in commands takes it."""
         return self._json("POST", "seal", {"text": secret})

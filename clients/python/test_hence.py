@@ -7,7 +7,9 @@ import pathlib
 import subprocess
 import tempfile
 import threading
+import time
 import unittest
+from typing import Callable
 
 import hence
 from hence import Hence, Refused, new_token
@@ -51,6 +53,15 @@ class Server:
         return Hence(self.address, self.token_file.read_text())
 
 
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """The server looks at a rollout now and then."""
+    end = time.monotonic() + 60
+    while not is_so():
+        if time.monotonic() > end:
+            raise AssertionError("it does not come to that")
+        time.sleep(0.1)
+
+
 class Using(unittest.TestCase):
     def setUp(self) -> None:
         self.server = Server()
@@ -76,6 +87,24 @@ class Using(unittest.TestCase):
         self.assertEqual(story["value"], "9090")
         self.assertIn("assert node/n2", self.hence.state(under="node"))
         self.assertEqual(self.hence.entry(done["version"])["message"], "a pool")
+
+    def test_a_rollout_waits_for_what_nodes_say(self) -> None:
+        self.hence.commit(POOL)
+        self.hence.begin_rollout([{"groups": ["web"]}], within=60, message="carefully")
+        version = self.hence.config("n1")["version"]
+        (first, second) = self.hence.rollout()["stages"]
+        self.assertEqual((first["silent"], second["status"]), (["n1"], "waiting"))
+        with self.assertRaises(Refused) as refused:
+            self.hence.activate()
+        self.assertEqual((refused.exception.status, refused.exception.code), (409, "rollout.under-way"))
+        self.hence.order_rollout("pause")
+        self.assertEqual(self.hence.rollout()["status"], "paused")
+        self.hence.order_rollout("resume")
+        self.hence.check_in("n1", applied=version)
+        wait_until(lambda: self.hence.rollout()["status"] == "done")
+        self.hence.order_rollout("roll-back", message="not what we meant")
+        self.assertEqual(self.hence.rollout()["why"], "not what we meant")
+        self.assertEqual(self.hence.config("n1")["parameters"], {})
 
     def test_what_was_done_is_taken_back_named_and_restored(self) -> None:
         version = self.hence.commit(POOL)["version"]

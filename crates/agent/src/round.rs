@@ -156,6 +156,7 @@ impl Agent<'_> {
             time: 0,
             applied: state.installed.as_ref().map(|set| set.version),
             outcome: state.outcome,
+            refused: state.refused.as_ref().map(|refused| refused.version),
             error: state
                 .error
                 .as_deref()
@@ -582,6 +583,7 @@ impl Agent<'_> {
         state.error = Some(cut(why, LONGEST).to_owned());
         state.refused = Some(Refused {
             identity: wanted.identity(),
+            version: wanted.version,
             time: self.host.now(),
         });
         state.save(self.host, &self.settings.directory)

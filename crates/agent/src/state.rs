@@ -76,6 +76,9 @@ pub enum Step {
 pub struct Refused {
     /// What it was.
     pub identity: String,
+    /// The version of the configuration.
+    #[serde(default)]
+    pub version: u64,
     /// When, in milliseconds since 1970.
     pub time: u64,
 }

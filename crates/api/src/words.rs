@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use hence_ledger::entry::Origin;
+use hence_ledger::entry::{self, Origin};
+use hence_ledger::rollout::Otherwise;
 use hence_ledger::{Change, Command, Hash};
 use serde::{Deserialize, Serialize};
 
@@ -188,6 +189,36 @@ pub struct Extent {
     pub percent: Option<u8>,
 }
 
+impl From<&entry::Extent> for Extent {
+    fn from(extent: &entry::Extent) -> Self {
+        match extent {
+            entry::Extent::Everything => Self::default(),
+            entry::Extent::Some { nodes, groups } => Self {
+                nodes: nodes.clone(),
+                groups: groups.clone(),
+                percent: None,
+            },
+            entry::Extent::Percent(percent) => Self {
+                percent: Some(*percent),
+                ..Self::default()
+            },
+        }
+    }
+}
+
+impl From<Extent> for entry::Extent {
+    fn from(extent: Extent) -> Self {
+        match extent.percent {
+            Some(percent) => Self::Percent(percent.min(100)),
+            None if extent.nodes.is_empty() && extent.groups.is_empty() => Self::Everything,
+            None => Self::Some {
+                nodes: extent.nodes,
+                groups: extent.groups,
+            },
+        }
+    }
+}
+
 /// `POST /api/v1/activations`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Activation {
@@ -213,6 +244,90 @@ pub struct Activated {
     pub changed: Vec<String>,
 }
 
+/// `POST /api/v1/rollout`: an activation in stages. All other nodes follow after the last one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NewRollout {
+    /// The version whose assertions nodes are to run; without it, the newest.
+    #[serde(default)]
+    pub target: Option<u64>,
+    /// Who comes first, and who then.
+    #[serde(default)]
+    pub stages: Vec<Extent>,
+    /// So many in a hundred of the nodes of a stage must succeed,
+    #[serde(default = "all")]
+    pub success: u8,
+    /// within so many seconds,
+    #[serde(default = "ten_minutes")]
+    pub within: u64,
+    /// while at most so many fail.
+    #[serde(default)]
+    pub failures: u64,
+    /// What becomes of the rollout otherwise.
+    #[serde(default)]
+    pub otherwise: Otherwise,
+    /// So many nodes may restart something at a time; without it, any number.
+    #[serde(default)]
+    pub restarts: Option<u64>,
+    /// The plan that was seen; another one is a reason to refuse.
+    #[serde(default)]
+    pub plan: Option<String>,
+    /// Who, why, and by what means.
+    #[serde(flatten)]
+    pub doing: Doing,
+}
+
+fn all() -> u8 {
+    100
+}
+
+fn ten_minutes() -> u64 {
+    600
+}
+
+/// How far an activation in stages is: `GET /api/v1/rollout`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rollout {
+    /// The version whose assertions nodes are to run in the end.
+    pub target: u64,
+    /// The version with which it began.
+    pub began: u64,
+    /// Who began it.
+    pub author: String,
+    /// `running`, `paused`, `stopped`, `rolled-back` or `done`.
+    pub status: String,
+    /// Why it went no further.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// Its stages.
+    pub stages: Vec<RolloutStage>,
+    /// Which nodes do not say yet that they run again what they had before it was rolled back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub returning: Vec<String>,
+}
+
+/// A part of a rollout.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RolloutStage {
+    /// Which nodes; without any of these fields, all.
+    #[serde(flatten)]
+    pub extent: Extent,
+    /// `waiting`, `under-way` or `done`.
+    pub status: String,
+    /// How many nodes got another configuration by it so far.
+    pub changed: u64,
+    /// How many of them run it.
+    pub succeeded: u64,
+    /// Which of them could not, and why.
+    #[serde(default)]
+    pub failed: BTreeMap<String, String>,
+    /// Which of them did not say yet.
+    #[serde(default)]
+    pub silent: Vec<String>,
+    /// Whether more nodes are to come, when these are no longer restarting.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub more: bool,
+}
+
 /// What a node says about itself: `POST /api/v1/nodes/NODE/check-in`, and what is kept of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Report {
@@ -225,6 +340,9 @@ pub struct Report {
     /// What came of the last one that it was to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
+    /// The version that it was to run, and does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<u64>,
     /// What went wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,

@@ -17,6 +17,7 @@
 mod bits;
 pub mod blame;
 pub mod check;
+pub mod condor;
 pub mod definitional;
 mod derive;
 pub mod difference;

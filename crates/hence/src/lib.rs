@@ -18,6 +18,7 @@ pub mod places;
 pub mod policy;
 pub mod render;
 pub mod replacement;
+pub mod signals;
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, Write};

@@ -55,6 +55,7 @@ fn every_code_is_raised_by_a_specification() {
 /// by those that run real ones.
 fn is_raised_elsewhere(code: &str) -> bool {
     let (word, tests) = match code {
+        "rollout.terms" => ("TERMS", "crates/service/tests/rollout.rs"),
         "store.locked" => ("LOCKED", "crates/store/src/tests"),
         "store.format" => ("FORMAT", "crates/store/src/tests"),
         "store.unknown" => (code, "crates/hence/tests/faults"),

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::rollout::Rollout;
 use crate::state::Change;
 use crate::tree::Hash;
 
@@ -34,6 +35,9 @@ pub struct Entry {
     pub address: Hash,
     /// What nodes are to run after it.
     pub active: Active,
+    /// The newest activation in stages, and how far it is, unless something else was activated since.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rollout: Option<Rollout>,
     /// The versions that have names, and what is said about them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub snapshots: BTreeMap<String, Snapshot>,
@@ -78,6 +82,27 @@ pub enum Act {
         /// The name.
         name: String,
     },
+    /// An activation in stages began, ended, or was told to wait; nothing was activated by it.
+    Rollout,
+}
+
+/// Which nodes somebody means.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Extent {
+    /// All, and those still to come.
+    Everything,
+    /// These nodes, and the members of these groups.
+    Some {
+        /// Names of nodes.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        nodes: Vec<String>,
+        /// Names of groups.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        groups: Vec<String>,
+    },
+    /// So many in a hundred, chosen by their names; more of them include those that fewer did.
+    Percent(u8),
 }
 
 /// Which nodes an activation meant.

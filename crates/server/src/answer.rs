@@ -54,11 +54,13 @@ fn status(code: Code) -> StatusCode {
         TOO_SLOW => StatusCode::REQUEST_TIMEOUT,
         NOT_FOUND
         | hence_fleet::edit::NO_SUCH
+        | hence_service::rollout::NONE
         | hence_store::NO_SUCH_VERSION
         | hence_store::NO_SUCH_NAME => StatusCode::NOT_FOUND,
         hence_store::MOVED | hence_service::activation::STALE => StatusCode::PRECONDITION_FAILED,
         ENROLLED
         | hence_service::access::LAST_ADMINISTRATOR
+        | hence_service::rollout::UNDER_WAY
         | admission::TAKEN
         | hence_store::NAME_TAKEN
         | hence_store::UNDO_MOVED

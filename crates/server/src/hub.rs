@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::http::HeaderValue;
 use hence_api::words;
@@ -15,6 +15,7 @@ use hence_fleet::token::{self, Token};
 use hence_fleet::{Config, Kind};
 use hence_ledger::entry::Nodes;
 use hence_ledger::key::fold;
+use hence_ledger::rollout::Status;
 use hence_ledger::value::Sealed;
 use hence_ledger::{Act, Entry};
 use hence_service::Service;
@@ -53,6 +54,8 @@ pub(crate) struct Rest {
 pub(crate) struct View {
     pub version: u64,
     pub nodes: usize,
+    /// Whether an activation in stages goes on.
+    rolls: bool,
     /// By their sums.
     pub tokens: HashMap<String, Arc<Token>>,
     served: Mutex<HashMap<(String, Reader), Arc<Served>>>,
@@ -93,7 +96,7 @@ impl Happened {
 
 /// So long news are waited for before it is asked whether to go on.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// So long a store that failed is left alone.
+/// So long a store that failed is left alone, and a rollout until it is looked at again.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// So many events may be behind; whoever is further behind reads the history.
@@ -175,6 +178,32 @@ impl Hub {
                 }
             }
         });
+    }
+
+    /// Goes on with the rollout, if there is one, until it is stopped. Any server of a cluster can, so the end of one is not
+    /// the end of a rollout.
+    pub fn keep_rolling(self: &Arc<Self>, stop: &Stop) {
+        let (hub, stop) = (self.clone(), stop.clone());
+        std::thread::spawn(move || {
+            while !stop.is_stopped() {
+                let mut pause = PAUSE;
+                if hub.view().rolls {
+                    let begun = Instant::now();
+                    // What fails now is tried again.
+                    let _ = hub.roll();
+                    // In a large fleet it takes a while to look at all reports.
+                    pause = pause.max(begun.elapsed() * 20);
+                }
+                std::thread::sleep(pause);
+            }
+        });
+    }
+
+    fn roll(&self) -> Result<(), Refused> {
+        let mut service = self.service();
+        let result = service.step_rollout(self.now());
+        self.publish(&service);
+        result.map(drop)
     }
 
     fn follow(&self) -> Result<(), Refused> {
@@ -332,9 +361,11 @@ pub(crate) fn text(configuration: &words::Configuration) -> String {
 
 fn view(service: &Service) -> View {
     let tokens = token::tokens(service.state()).into_iter();
+    let rollout = service.rollout();
     View {
         version: service.repository().version(),
         nodes: service.head().node_count(),
+        rolls: rollout.is_some_and(|rollout| rollout.status == Status::Running),
         tokens: tokens.map(|(sum, token)| (sum, Arc::new(token))).collect(),
         served: Mutex::default(),
     }
@@ -354,6 +385,7 @@ pub(crate) fn happened(entry: &Entry) -> Happened {
             Some(changed.clone()),
         ),
         Act::Naming { name } => ("naming", serde_json::json!({ "name": name }), None),
+        Act::Rollout => ("rollout", serde_json::json!({}), None),
     };
     let mut data = more;
     data["version"] = entry.version.into();

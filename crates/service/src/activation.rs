@@ -1,22 +1,24 @@
 //! Plan, then activate: what would change, whether it may, and making it so.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
 use ecow::EcoString;
-use hence_api::words;
 use hence_fleet::edit::NO_SUCH;
-use hence_fleet::plan::{self, Plan};
+use hence_fleet::plan::Plan;
 use hence_fleet::{Failure, Kind, Pool};
-use hence_ledger::entry::{Nodes, Scope};
-use hence_ledger::key::fold;
-use hence_ledger::{Change, Hash, Key, State};
+pub use hence_ledger::entry::Extent;
+use hence_ledger::entry::Scope;
+use hence_ledger::{Change, Key, State};
 use hence_model::diagnostic::{Code, Diagnostic, similar};
-use hence_store::{Error, Receipt, Refused, Request};
+use hence_store::{Error, MOVED, Receipt, Refused, Request};
 
-use crate::history::STRANGERS;
-use crate::{Service, has_moved};
+use crate::Service;
+use crate::aim::Aim;
+
+/// So often something is tried while others are always first.
+const ATTEMPTS: u32 = 100;
 
 /// What a plan was made from has moved.
 pub const STALE: Code = Code::new("fleet.stale-plan");
@@ -48,72 +50,17 @@ impl FromStr for Pair {
     }
 }
 
-/// Which nodes somebody means.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Extent {
-    /// All, and those still to come.
-    Everything,
-    /// These nodes, and the members of these groups.
-    Some {
-        /// Names of nodes.
-        nodes: Vec<String>,
-        /// Names of groups.
-        groups: Vec<String>,
-    },
-    /// So many in a hundred, chosen by their names; more of them include those that fewer did.
-    Percent(u8),
-}
-
-impl From<&Extent> for words::Extent {
-    fn from(extent: &Extent) -> Self {
-        match extent {
-            Extent::Everything => Self::default(),
-            Extent::Some { nodes, groups } => Self {
-                nodes: nodes.clone(),
-                groups: groups.clone(),
-                percent: None,
-            },
-            Extent::Percent(percent) => Self {
-                percent: Some(*percent),
-                ..Self::default()
-            },
-        }
-    }
-}
-
-impl From<words::Extent> for Extent {
-    fn from(extent: words::Extent) -> Self {
-        match extent.percent {
-            Some(percent) => Self::Percent(percent.min(100)),
-            None if extent.nodes.is_empty() && extent.groups.is_empty() => Self::Everything,
-            None => Self::Some {
-                nodes: extent.nodes,
-                groups: extent.groups,
-            },
-        }
-    }
-}
-
 /// What an activation would do.
 #[derive(Clone, Debug)]
 pub struct Planned {
-    /// What can be told without looking at each change.
-    pub survey: Survey,
-    /// What would change.
-    pub plan: Plan,
-}
-
-/// What can be told of an activation without looking at what it changes.
-#[derive(Clone, Debug)]
-pub struct Survey {
     /// What it would be made from.
     pub pair: Pair,
-    /// Which nodes it is for.
-    pub scope: Scope,
     /// What stands in the way.
     pub failures: Vec<Failure>,
     /// Whether nodes that are still to come would get another configuration.
     pub strangers: bool,
+    /// What would change.
+    pub plan: Plan,
 }
 
 /// What an activation did.
@@ -138,101 +85,15 @@ impl Service {
 
     /// What an activation would do.
     pub fn plan(&mut self, extent: &Extent) -> Result<Planned, Refused> {
-        let survey = self.survey(extent)?;
-        let mut plan = Plan::default();
-        self.compare(&survey.scope, &mut |active, head, nodes| {
-            let more = plan::plan(active, head, nodes);
-            plan.nodes.extend(more.nodes);
-            plan.gone.extend(more.gone);
-            plan.new.extend(more.new);
-        })?;
-        plan.nodes.sort_by(|one, other| one.0.cmp(&other.0));
-        Ok(Planned { survey, plan })
-    }
-
-    fn survey(&mut self, extent: &Extent) -> Result<Survey, Refused> {
         let pair = self.pair()?;
-        let scope = self.scope(extent, pair.head)?;
-        let failures = match &scope {
-            Scope::Everything => match self.touched_nodes() {
-                Some(nodes) => self.head().validate_nodes(nodes.iter().map(String::as_str)),
-                None => self.head().validate(),
-            },
-            Scope::Only(nodes) => self.head().validate_nodes(nodes.iter().map(String::as_str)),
-        };
-        let strangers = scope == Scope::Everything
-            && self.active.stranger_config() != self.head().stranger_config();
-        Ok(Survey {
+        let aim = Aim::new(self, pair.head, None);
+        let scope = aim.scope(extent)?;
+        Ok(Planned {
             pair,
-            scope,
-            failures,
-            strangers,
+            failures: aim.failures(&scope),
+            strangers: aim.reaches_strangers(&scope),
+            plan: aim.plan(&scope)?,
         })
-    }
-
-    /// The nodes that pending changes speak of, if they speak of nothing else: then all others are as they were when the
-    /// whole was found valid.
-    fn touched_nodes(&self) -> Option<BTreeSet<String>> {
-        if self.base == 0 || self.head().node_count() == 0 {
-            return None;
-        }
-        let mut nodes = BTreeSet::new();
-        for key in self.pending.keys() {
-            let mut names = key.names();
-            match names.next() {
-                Some(kind) if kind == Kind::Node.word() => {
-                    nodes.extend(names.next().map(String::from))
-                }
-                _ => return None,
-            }
-        }
-        Some(nodes)
-    }
-
-    /// Compares what nodes are to run with what they would: most of them with what is active, and those that are apart
-    /// each with their own version.
-    fn compare(
-        &self,
-        scope: &Scope,
-        compare: &mut dyn FnMut(&Pool, &Pool, plan::Nodes<'_>),
-    ) -> Result<(), Refused> {
-        let apart = self.repository().active().apart;
-        let head = self.head();
-        let named = |nodes: &mut dyn Iterator<Item = &String>| -> Vec<EcoString> {
-            nodes.map(EcoString::from).collect()
-        };
-        match scope {
-            Scope::Everything if apart.is_empty() => {
-                let pending: Vec<Change> = self.pending.values().cloned().collect();
-                compare(&self.active, head, plan::Nodes::Reached(&pending));
-                return Ok(());
-            }
-            Scope::Everything => {
-                // Those who are gone are told too.
-                let mut nodes = head.nodes();
-                nodes.extend(self.active.nodes());
-                nodes.sort();
-                nodes.dedup();
-                nodes.retain(|node| !apart.contains_key(&fold(node)));
-                compare(&self.active, head, plan::Nodes::Only(&nodes));
-            }
-            Scope::Only(nodes) => {
-                let nodes = named(&mut nodes.iter().filter(|node| !apart.contains_key(*node)));
-                compare(&self.active, head, plan::Nodes::Only(&nodes));
-            }
-        }
-        let is_meant = |node: &str| match scope {
-            Scope::Everything => true,
-            Scope::Only(nodes) => nodes.contains(node),
-        };
-        let mut by_version: BTreeMap<u64, Vec<EcoString>> = BTreeMap::new();
-        for (node, version) in apart.iter().filter(|(node, _)| is_meant(node)) {
-            by_version.entry(*version).or_default().push(node.into());
-        }
-        for (version, nodes) in by_version {
-            compare(&self.pool_at(version)?, head, plan::Nodes::Only(&nodes));
-        }
-        Ok(())
     }
 
     /// Makes what is asserted the target of nodes, if nothing stands in the way and the plan, if one was seen, is still
@@ -246,50 +107,26 @@ impl Service {
         if let Some(done) = self.elsewhere(|remote| remote.activate(request, extent, seen)) {
             return done;
         }
-        loop {
-            self.catch_up()?;
-            // What is activated was compared with what is active now, and must come behind that.
-            let behind = Request {
-                if_version: request.if_version.or(Some(self.repository.version())),
-                ..request.clone()
-            };
-            match self.activate_behind(&behind, extent, seen) {
-                Err(refused) if request.if_version.is_none() && has_moved(&refused) => {}
-                result => return result,
-            }
-        }
+        self.until_first(request, |service, request| {
+            service.activate_newest(request, extent, seen)
+        })
     }
 
-    fn activate_behind(
+    fn activate_newest(
         &mut self,
         request: &Request,
         extent: &Extent,
         seen: Option<Pair>,
     ) -> Result<Activated, Refused> {
-        let survey = self.survey(extent)?;
-        let pair = survey.pair;
-        if let Some(seen) = seen.filter(|seen| *seen != pair) {
-            let message = format!("the plan {seen} is stale: it would be {pair} now");
-            let trouble = Diagnostic::error(STALE, message);
-            return Err(trouble.help("`hence plan` shows what would happen").into());
-        }
-        if !survey.failures.is_empty() {
-            let troubles = survey.failures.iter();
-            let troubles = troubles.map(|failure| failure.diagnostic(self.head()));
-            return Err(Refused::Because(troubles.collect()));
-        }
-        let mut changed = Vec::new();
-        self.compare(&survey.scope, &mut |active, head, nodes| {
-            changed.extend(plan::changed_nodes(active, head, nodes));
-        })?;
-        changed.sort();
-        let nodes = self.changed(&survey, &changed);
-        let is_everything = survey.scope == Scope::Everything;
-        let gone = match is_everything {
-            true => self.gone()?,
-            false => BTreeSet::new(),
-        };
-        let scope = survey.scope;
+        self.must_be_free()?;
+        let pair = self.must_be_fresh(seen)?;
+        let aim = Aim::new(self, pair.head, None);
+        let scope = aim.scope(extent)?;
+        aim.must_be_valid(&scope)?;
+        let changed = aim.changed(&scope)?;
+        let nodes = aim.said(&scope, &changed);
+        let gone = aim.gone(&scope)?;
+        let is_everything = scope == Scope::Everything;
         let receipt = self
             .repository
             .activate(request, pair.head, scope, nodes, gone)?;
@@ -309,68 +146,38 @@ impl Service {
         })
     }
 
-    /// The nodes that are no longer there and, if they came again, would not have what they had.
-    fn gone(&self) -> Result<BTreeSet<String>, Refused> {
-        let mut suspects: BTreeSet<String> = self.repository().active().apart.into_keys().collect();
-        for key in self.pending.keys() {
-            let mut names = key.names();
-            let is_node = names.next().is_some_and(|kind| kind == Kind::Node.word());
-            if let (true, Some(node), None) = (is_node, names.next(), names.next()) {
-                suspects.insert(node.into_owned());
+    /// What a plan made now would be made from, if that is what somebody saw.
+    pub(crate) fn must_be_fresh(&mut self, seen: Option<Pair>) -> Result<Pair, Refused> {
+        let pair = self.pair()?;
+        match seen.filter(|seen| *seen != pair) {
+            None => Ok(pair),
+            Some(seen) => {
+                let message = format!("the plan {seen} is stale: it would be {pair} now");
+                let trouble = Diagnostic::error(STALE, message);
+                Err(trouble.help("`hence plan` shows what would happen").into())
             }
         }
-        let strange = self.head().stranger_config();
-        let mut gone = BTreeSet::new();
-        for node in suspects {
-            let is_gone = self.head().spelling(Kind::Node, &node).is_none();
-            if is_gone && self.active_config(&node)? != strange {
-                gone.insert(node);
-            }
-        }
-        Ok(gone)
     }
 
-    /// The nodes that get another configuration, in the shorter of two ways to say it.
-    fn changed(&self, survey: &Survey, changed: &[EcoString]) -> Nodes {
-        let mut changed: BTreeSet<String> = changed.iter().map(|name| fold(name)).collect();
-        if survey.strangers {
-            changed.insert(STRANGERS.to_owned());
-        }
-        let all = self.head().node_count();
-        if survey.scope != Scope::Everything || changed.len() <= all / 2 {
-            return Nodes::Only(changed);
-        }
-        let names = self.head().nodes();
-        let names = names
-            .iter()
-            .map(|name| fold(name))
-            .chain([STRANGERS.to_owned()]);
-        Nodes::AllBut(names.filter(|name| !changed.contains(name)).collect())
-    }
-
-    /// The nodes that somebody means, by their folded names.
-    fn scope(&self, extent: &Extent, head: u64) -> Result<Scope, Refused> {
-        let mut chosen = BTreeSet::new();
-        match extent {
-            Extent::Everything => return Ok(Scope::Everything),
-            Extent::Percent(percent) => {
-                let nodes = self.head().nodes();
-                let nodes = nodes.iter().map(|name| fold(name));
-                chosen.extend(nodes.filter(|name| is_chosen(name, head, *percent)));
+    /// Does something that depends on the newest version, again and again if others are first. Whoever said which version
+    /// they know is told instead.
+    pub(crate) fn until_first<T>(
+        &mut self,
+        request: &Request,
+        mut change: impl FnMut(&mut Self, &Request) -> Result<T, Refused>,
+    ) -> Result<T, Refused> {
+        let mut known = request.clone();
+        let mut attempt = 1;
+        loop {
+            self.catch_up()?;
+            known.if_version = request.if_version.or(Some(self.repository.version()));
+            let may_again = request.if_version.is_none() && attempt < ATTEMPTS;
+            match change(self, &known) {
+                Err(refused) if refused.is(MOVED) && may_again => drop(self.follow()?),
+                result => return result,
             }
-            Extent::Some { nodes, groups } => {
-                for node in nodes {
-                    self.there(Kind::Node, node)?;
-                    chosen.insert(fold(node));
-                }
-                for group in groups {
-                    self.there(Kind::Group, group)?;
-                    let members = self.head().members(group);
-                    chosen.extend(members.iter().map(|name| fold(name)));
-                }
-            }
+            attempt += 1;
         }
-        Ok(Scope::Only(chosen))
     }
 
     /// There must be such a thing.
@@ -402,11 +209,4 @@ pub fn no_such(state: &State, kind: Kind, name: &str) -> Diagnostic {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("`hence list {}s` shows those that there are", kind.word()),
     })
-}
-
-/// Whether a node is among so many in a hundred.
-fn is_chosen(node: &str, head: u64, percent: u8) -> bool {
-    let hash = Hash::of(format!("{head} {node}").as_bytes());
-    let bytes = hash.as_bytes().first_chunk().expect("a hash has 32 bytes");
-    u64::from_be_bytes(*bytes) % 100 < u64::from(percent)
 }

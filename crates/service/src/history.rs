@@ -1,11 +1,11 @@
 //! What nodes are to run, and were to run before.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ecow::EcoString;
 use hence_fleet::{Config, Kind, Pool};
 use hence_ledger::Act;
-use hence_ledger::entry::{Active, Nodes};
+use hence_ledger::entry::{Active, Nodes, Scope};
 use hence_ledger::key::fold;
 use hence_store::{Error, Refused};
 
@@ -24,7 +24,8 @@ pub(crate) struct Activations {
 
 struct Activation {
     version: u64,
-    target: u64,
+    /// The version that was activated, and those that nodes went back to.
+    active: Active,
     changed: Nodes,
     gone: BTreeSet<String>,
 }
@@ -39,15 +40,7 @@ impl Service {
     /// What a node is to run, whether it is asserted or not.
     pub(crate) fn active_config(&self, node: &str) -> Result<Config, Refused> {
         let target = self.repository().active().target(&fold(node));
-        let read;
-        let pool = match target == self.base {
-            true => &self.active,
-            false => {
-                read = self.pool_at(target)?;
-                &read
-            }
-        };
-        Ok(match (pool.config(node), target) {
+        self.with_pool(target, |pool| match (pool.config(node), target) {
             (Some(config), _) => config,
             (None, 0) => Config::new(),
             (None, _) => pool.stranger_config(),
@@ -57,16 +50,17 @@ impl Service {
     /// The features and the groups that a node is to have, as they are spelled.
     pub fn memberships(&self, node: &str) -> Result<[Vec<EcoString>; 2], Refused> {
         let target = self.repository().active().target(&fold(node));
-        let read;
-        let pool = match target == self.base {
-            true => &self.active,
-            false => {
-                read = self.pool_at(target)?;
-                &read
-            }
-        };
-        let names = [pool.features(node), pool.memberships(node)];
-        Ok(names.map(Option::unwrap_or_default))
+        self.with_pool(target, |pool| {
+            [pool.features(node), pool.memberships(node)].map(Option::unwrap_or_default)
+        })
+    }
+
+    /// Looks at the fleet as it was asserted at a version; most nodes are to run what is at hand.
+    fn with_pool<T>(&self, version: u64, look: impl FnOnce(&Pool) -> T) -> Result<T, Refused> {
+        match version == self.base {
+            true => Ok(look(&self.active)),
+            false => self.pool_at(version).map(|pool| look(&pool)),
+        }
     }
 
     /// What a node was to run at a version; nothing if there was no such node, nor is there one.
@@ -98,24 +92,18 @@ impl Service {
         version: u64,
     ) -> Result<Option<Config>, Refused> {
         let target = active.target(&fold(node));
-        let read;
-        let pool = match target {
-            target if target == self.base => &self.active,
-            target => {
-                read = self.pool_at(target)?;
-                &read
-            }
-        };
-        if let Some(config) = pool.config(node) {
-            return Ok(Some(config));
+        let (config, strange) = self.with_pool(target, |pool| match pool.config(node) {
+            Some(config) => (Some(config), Config::new()),
+            None if target == 0 => (None, Config::new()),
+            None => (None, pool.stranger_config()),
+        })?;
+        if config.is_some() {
+            return Ok(config);
         }
         let is_known = self.head().spelling(Kind::Node, node).is_some()
             || version < self.repository().version()
                 && self.pool_at(version)?.spelling(Kind::Node, node).is_some();
-        Ok(is_known.then(|| match target {
-            0 => Config::new(),
-            _ => pool.stranger_config(),
-        }))
+        Ok(is_known.then_some(strange))
     }
 
     /// The version with which the configuration of a node last changed; 0 if it never did.
@@ -132,7 +120,8 @@ impl Service {
             if activation.version > version {
                 continue;
             }
-            let known = self.repository().assertion_at(activation.target, &key)?;
+            let target = activation.active.target(&node);
+            let known = self.repository().assertion_at(target, &key)?;
             let changed = match known {
                 Some(_) => activation.changed.contains(&node),
                 // Who was not there has what strangers had.
@@ -154,14 +143,21 @@ impl Service {
             };
             if let Act::Activation {
                 target,
+                scope,
                 changed,
                 gone,
-                ..
             } = entry.act
             {
+                let apart = match scope {
+                    Scope::Everything => entry.active.apart,
+                    Scope::Only(_) => BTreeMap::new(),
+                };
                 new.push(Activation {
                     version,
-                    target,
+                    active: Active {
+                        base: target,
+                        apart,
+                    },
                     changed,
                     gone,
                 });

@@ -5,12 +5,14 @@
 
 pub mod access;
 pub mod activation;
+mod aim;
 pub mod explained;
 pub mod history;
 pub mod moment;
 pub mod pushed;
 mod remote;
 pub mod report;
+pub mod rollout;
 pub mod seal;
 
 use std::collections::BTreeMap;
@@ -22,14 +24,11 @@ use hence_fleet::{Pool, Words, check, words};
 use hence_ledger::admission::FORBIDDEN;
 use hence_ledger::{Change, Command, Key, Keys, State};
 use hence_model::diagnostic::{Diagnostic, Severity};
-use hence_store::{MOVED, Proposal, Receipt, Refused, Repository, Request, Rules, Store};
+use hence_store::{Proposal, Receipt, Refused, Repository, Request, Rules, Store};
 
 pub use activation::{Activated, Extent, Pair, Planned};
 use history::Activations;
 use remote::Remote;
-
-/// So often an edit is translated while others are always first.
-const ATTEMPTS: u32 = 20;
 
 /// A fleet on a store.
 pub struct Service {
@@ -162,25 +161,10 @@ impl Service {
         edits: &[Edit],
         leave: &Leave,
     ) -> Result<Receipt, Refused> {
-        let mut attempt = 1;
-        loop {
-            let commands = self.translate(&request.owner, edits)?;
-            let known = Request {
-                if_version: request.if_version.or(Some(self.repository.version())),
-                ..request.clone()
-            };
-            match self.commit(&known, &commands, leave) {
-                Err(refused)
-                    if request.if_version.is_none()
-                        && attempt < ATTEMPTS
-                        && has_moved(&refused) =>
-                {
-                    self.follow()?;
-                }
-                result => return result,
-            }
-            attempt += 1;
-        }
+        self.until_first(request, |service, request| {
+            let commands = service.translate(&request.owner, edits)?;
+            service.commit(request, &commands, leave)
+        })
     }
 
     /// The commands that edits come to, given what is asserted now.
@@ -351,11 +335,6 @@ impl Service {
         let _ = self.catch_up();
         result
     }
-}
-
-/// Whether somebody else was first.
-fn has_moved(refused: &Refused) -> bool {
-    matches!(refused, Refused::Because(troubles) if troubles.iter().any(|one| one.code == MOVED))
 }
 
 /// A token must allow what commands say that they write; this is known before anything happens.

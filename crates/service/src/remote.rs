@@ -13,6 +13,7 @@ use hence_model::diagnostic::Diagnostic;
 use hence_store::{Appended, Done, Error, Receipt, Refused, Request, Store};
 
 use crate::activation::{Activated, Extent, Pair};
+use crate::rollout::Order;
 use crate::{Leave, Service};
 
 /// A ledger behind a server.
@@ -39,6 +40,11 @@ impl Service {
         Ok(is_news)
     }
 
+    /// Whether changes are made by a server.
+    pub fn is_elsewhere(&self) -> bool {
+        self.remote.is_some()
+    }
+
     /// Lets the server make a change, and takes in what it did.
     pub(crate) fn elsewhere<T>(
         &mut self,
@@ -46,10 +52,11 @@ impl Service {
     ) -> Option<Result<T, Refused>> {
         let remote = self.remote.clone()?;
         let done = change(&remote).map_err(refused);
-        Some(done.and_then(|done| {
-            self.follow()?;
-            Ok(done)
-        }))
+        if done.is_ok() {
+            // It is done, also if that cannot be read now.
+            let _ = self.follow();
+        }
+        Some(done)
     }
 }
 
@@ -143,6 +150,23 @@ impl Remote {
             pair: done.plan.parse().unwrap_or_default(),
             changed: changed.collect(),
         })
+    }
+
+    pub fn begin_rollout(
+        &self,
+        request: &Request,
+        wanted: &words::NewRollout,
+    ) -> Result<Receipt, Failure> {
+        let wanted = words::NewRollout {
+            doing: doing(request),
+            ..wanted.clone()
+        };
+        Ok(receipt(self.0.post("rollout", &wanted)?))
+    }
+
+    pub fn order_rollout(&self, request: &Request, order: Order) -> Result<Receipt, Failure> {
+        let path = format!("rollout/{}", order.word());
+        Ok(receipt(self.0.post(&path, &doing(request))?))
     }
 }
 

@@ -249,11 +249,7 @@ impl Story {
         let base = service.pool_at(active.base).unwrap();
         assert!(*service.active() == base, "what is active");
         let planned = service.plan(&Extent::Everything).unwrap();
-        assert_eq!(
-            planned.survey.failures,
-            scratch.validate(),
-            "what is in the way"
-        );
+        assert_eq!(planned.failures, scratch.validate(), "what is in the way");
         let mut now = BTreeMap::new();
         for node in service.head().nodes() {
             let target = active.target(&hence_ledger::key::fold(&node));

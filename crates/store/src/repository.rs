@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use hence_ledger::entry::{Active, Nodes, Origin, Scope, Snapshot};
 use hence_ledger::rights::Rights;
 use hence_ledger::{
-    Act, Admission, Admitted, Assertion, Change, Command, Entry, Hash, Key, Keys, State,
+    Act, Admission, Admitted, Assertion, Change, Command, Entry, Hash, Key, Keys, Rollout, State,
     Vocabulary, admit,
 };
 use hence_model::diagnostic::{Code, Diagnostic};
@@ -102,6 +102,16 @@ pub enum Refused {
     Because(Vec<Diagnostic>),
     /// The store failed.
     Failed(Error),
+}
+
+impl Refused {
+    /// Whether this is the one reason.
+    pub fn is(&self, code: Code) -> bool {
+        match self {
+            Self::Because(troubles) => matches!(&troubles[..], [only] if only.code == code),
+            Self::Failed(error) => error.code == code,
+        }
+    }
 }
 
 impl From<Error> for Refused {
@@ -324,7 +334,8 @@ impl Repository {
         }
     }
 
-    /// Makes what was asserted at a version the target of nodes, some of which get another configuration by it.
+    /// Makes what was asserted at a version the target of nodes, some of which get another configuration by it. Which these
+    /// are was worked out for the newest version that is known here, so it is refused if there is a newer one.
     pub fn activate(
         &mut self,
         request: &Request,
@@ -333,26 +344,50 @@ impl Repository {
         changed: Nodes,
         gone: BTreeSet<String>,
     ) -> Result<Receipt, Refused> {
-        loop {
+        if target > self.version() {
+            return Err(self.no_such(target).into());
+        }
+        let active = self.active().after(target, &scope);
+        if active == self.active() {
             self.expect(request)?;
-            if target > self.version() {
-                return Err(self.no_such(target).into());
-            }
-            let active = self.active().after(target, &scope);
-            if active == self.active() {
-                return Ok(Receipt::Nothing);
-            }
-            let act = Act::Activation {
-                target,
-                scope: scope.clone(),
-                changed: changed.clone(),
-                gone: gone.clone(),
-            };
-            let mut entry = self.next(request, act);
-            entry.active = active;
-            if let Some(receipt) = self.add(request, entry, nothing())? {
-                return Ok(receipt);
-            }
+            return Ok(Receipt::Nothing);
+        }
+        let act = Act::Activation {
+            target,
+            scope,
+            changed,
+            gone,
+        };
+        self.turn(request, act, active, None)
+    }
+
+    /// Goes on with an activation in stages: how far it is now, and what nodes are to run by that. It is meant for the
+    /// newest version that is known here, and refused if there is a newer one.
+    pub fn roll_out(
+        &mut self,
+        request: &Request,
+        act: Act,
+        active: Active,
+        rollout: Rollout,
+    ) -> Result<Receipt, Refused> {
+        self.turn(request, act, active, Some(rollout))
+    }
+
+    fn turn(
+        &mut self,
+        request: &Request,
+        act: Act,
+        active: Active,
+        rollout: Option<Rollout>,
+    ) -> Result<Receipt, Refused> {
+        self.expect(request)?;
+        let known = self.version();
+        let mut entry = self.next(request, act);
+        entry.active = active;
+        entry.rollout = rollout;
+        match self.add(request, entry, nothing())? {
+            Some(receipt) => Ok(receipt),
+            None => Err(self.moved(known).into()),
         }
     }
 
@@ -421,7 +456,8 @@ impl Repository {
         Diagnostic::error(MOVED, message).help("look at what changed, and try again")
     }
 
-    pub(crate) fn no_such(&self, version: u64) -> Diagnostic {
+    /// There is no such version.
+    pub fn no_such(&self, version: u64) -> Diagnostic {
         let message = match self.version() {
             0 => format!("there is no version {version}, nor any other yet"),
             newest => format!("there is no version {version}; the newest is {newest}"),
@@ -521,6 +557,7 @@ impl Repository {
             identity: unknown,
             address: unknown,
             active: self.active(),
+            rollout: self.head().and_then(|entry| entry.rollout.clone()),
             snapshots: self
                 .head()
                 .map(|entry| entry.snapshots.clone())

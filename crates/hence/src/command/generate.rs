@@ -1,21 +1,34 @@
-//! `hence generate`: specifications that nobody wrote, to try compilers with.
+//! `hence generate`: specifications that nobody wrote, to try compilers with; and pools, to try HTCondor with.
 
 use std::io::Write;
 use std::path::Path;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
+use hence_fleet::condor::Overprovisioned;
+use hence_ledger::Command;
 use hence_smartfrog::generate::{Kind, specification};
 
 use crate::console::Console;
 use crate::disk::{replace, unwritable};
 use crate::{Exit, Stop};
 
-/// Write a random specification
+/// Write a random specification, or a pool for tests
 #[derive(Args)]
 pub struct Generate {
-    /// The language
-    #[arg(value_enum)]
-    language: Language,
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Write a random specification in SmartFrog
+    Sf(Specification),
+    /// Write commands for machines of HTCondor that run many daemons of one kind
+    Condor(Condor),
+}
+
+#[derive(Args)]
+struct Specification {
     /// Which one: the same seed and size give the same specification
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -30,12 +43,32 @@ pub struct Generate {
     out: Option<String>,
 }
 
-/// A language in which specifications can be made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Language {
-    /// SmartFrog
-    #[value(name = "sf")]
-    SmartFrog,
+#[derive(Args)]
+struct Condor {
+    /// So many startds on each machine
+    #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = few)]
+    startds: usize,
+    /// So many slots of each startd
+    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = few)]
+    slots: usize,
+    /// Each startd has one slot that jobs divide as they need
+    #[arg(long)]
+    partitionable: bool,
+    /// So many schedds on each machine
+    #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = few)]
+    schedds: usize,
+    /// So many collectors on each machine, which tell the one of the pool
+    #[arg(long, value_name = "NUMBER", default_value_t = 0, value_parser = few)]
+    collectors: usize,
+    /// The group that has all of them
+    #[arg(long, value_name = "NAME", default_value = "test")]
+    group: String,
+    /// A member of the group
+    #[arg(long, value_name = "NAME")]
+    node: Vec<String>,
+    /// A parameter that is declared already, such as DAEMON_LIST
+    #[arg(long, value_name = "NAME")]
+    known: Vec<String>,
 }
 
 /// A semantics for which specifications can be made.
@@ -50,7 +83,44 @@ enum Semantics {
 impl Generate {
     /// Writes it.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        let Language::SmartFrog = self.language;
+        match &self.what {
+            What::Sf(specification) => specification.run(console),
+            What::Condor(condor) => condor.run(console),
+        }
+    }
+}
+
+impl Condor {
+    fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let pool = Overprovisioned {
+            startds: self.startds,
+            slots: self.slots,
+            partitionable: self.partitionable,
+            schedds: self.schedds,
+            collectors: self.collectors,
+            group: self.group.clone(),
+            nodes: self.node.clone(),
+            known: self.known.clone(),
+        };
+        for (key, value) in pool.assertions() {
+            let owner = "".into();
+            let command = Command::Assert { owner, key, value };
+            writeln!(console.data(), "{command}")?;
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// More on one machine than HTCondor was ever tried with are a mistake.
+fn few(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number @ 0..=10_000) => Ok(number),
+        _ => Err("a number up to 10000".to_owned()),
+    }
+}
+
+impl Specification {
+    fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let kind = match self.semantics {
             Semantics::Core => Kind::Core,
             Semantics::Forward => Kind::Forward,

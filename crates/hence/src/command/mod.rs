@@ -130,6 +130,10 @@ pub enum Command {
     #[allow(missing_docs)]
     Activate(fleet::activate::Activate),
     #[allow(missing_docs)]
+    Rollout(fleet::rollout::Rollout),
+    #[allow(missing_docs)]
+    During(fleet::during::During),
+    #[allow(missing_docs)]
     Config(fleet::config::Config),
     #[allow(missing_docs)]
     Explain(fleet::explain::Explain),
@@ -222,6 +226,8 @@ impl Command {
             Command::Validate(validate) => validate.run(console),
             Command::Plan(plan) => plan.run(console),
             Command::Activate(activate) => activate.run(console),
+            Command::Rollout(rollout) => rollout.run(console),
+            Command::During(during) => during.run(console),
             Command::Config(config) => config.run(console),
             Command::Explain(explain) => explain.run(console),
             Command::Export(export) => export.run(console),

@@ -122,8 +122,8 @@ pub fn start(
     }
 }
 
-/// The end of a plug-in is ours; one that was killed is the world's fault.
-fn end(console: &mut Console<'_>, name: &str, status: ExitStatus) -> Exit {
+/// The end of a program is ours; one that was killed is the world's fault.
+pub fn end(console: &mut Console<'_>, name: &str, status: ExitStatus) -> Exit {
     match status.code() {
         Some(0) => Exit::Done,
         Some(code) => Exit::Other(u8::try_from(code).unwrap_or(Exit::World.code())),

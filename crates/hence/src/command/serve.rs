@@ -129,6 +129,7 @@ impl Serve {
         if let Place::Cluster(_) = place {
             hub.keep_following(&stop, self.changing.ledger.here(console)?.open(console)?);
         }
+        hub.keep_rolling(&stop);
         let served = hence_server::serve(&hub, listener, tls, &stop, Signals::Heeded);
         served.map_err(|error| {
             let message = format!("the server failed: {error}");

@@ -279,10 +279,10 @@ pub async fn plan(
             );
         }
         Ok(Planned {
-            plan: planned.survey.pair.to_string(),
+            plan: planned.pair.to_string(),
             nodes,
             gone: planned.plan.gone.iter().map(ToString::to_string).collect(),
-            failures: wrong(&planned.survey.failures),
+            failures: wrong(&planned.failures),
         })
     });
     Ok(json(&planned.await?))

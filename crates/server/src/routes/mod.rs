@@ -5,6 +5,7 @@ mod events;
 mod ledger;
 mod nodes;
 mod plain;
+mod rollout;
 mod tokens;
 
 use std::sync::Arc;
@@ -50,6 +51,8 @@ pub(crate) fn router(hub: &Arc<Hub>, stopped: watch::Receiver<bool>) -> Router {
             put(change::name).delete(change::unname),
         )
         .route("/activations", post(change::activate))
+        .route("/rollout", get(rollout::rollout).post(rollout::begin))
+        .route("/rollout/{order}", post(rollout::order))
         .route("/seal", post(change::seal))
         .route("/nodes", get(nodes::list))
         .route("/nodes/{node}", get(nodes::node))

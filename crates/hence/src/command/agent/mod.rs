@@ -4,20 +4,18 @@ mod local;
 pub mod settings;
 
 use std::path::Path;
-use std::task::Poll;
 use std::time::Duration;
 
 use clap::Args;
-use hence_agent::{Agent as Loop, End, Ended, Facts, Host, Identity, Machine, Settings, Wake};
+use hence_agent::{Agent as Loop, End, Ended, Facts, Host, Identity, Machine, Settings};
 use hence_api::{Client, Failure, Join};
 use hence_cf2::compile_file;
 use hence_model::diagnostic::{Code, Diagnostic};
-use tokio::signal::unix::{SignalKind, signal};
 
 use super::fleet::failed;
 use crate::console::Console;
 use crate::disk::Disk;
-use crate::{Exit, Stop};
+use crate::{Exit, Stop, signals};
 use local::Here;
 use settings::Configured;
 
@@ -95,7 +93,9 @@ impl Agent {
             client: client(PATIENCE)?,
             local: &local,
         };
-        heed_signals(&machine.wake);
+        let wake = machine.wake.clone();
+        // It ends between two steps.
+        signals::heed(move || wake.stop());
         if self.once {
             let ended = agent.round();
             return match ended {
@@ -274,35 +274,4 @@ fn broken(error: &hence_agent::Error) -> Stop {
 
 fn trouble(error: &hence_agent::Error) -> Diagnostic {
     Diagnostic::error(FAILED, error.to_string())
-}
-
-/// Whoever asks the process to end, asks the agent: it ends between two steps.
-fn heed_signals(wake: &Wake) {
-    let wake = wake.clone();
-    std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build();
-        let heard = runtime.map(|runtime| {
-            runtime.block_on(async {
-                let mut terminate = signal(SignalKind::terminate())?;
-                let mut interrupt = signal(SignalKind::interrupt())?;
-                std::future::poll_fn(|context| {
-                    let is_asked = terminate.poll_recv(context).is_ready()
-                        || interrupt.poll_recv(context).is_ready();
-                    if is_asked {
-                        Poll::Ready(())
-                    } else {
-                        Poll::Pending
-                    }
-                })
-                .await;
-                std::io::Result::Ok(())
-            })
-        });
-        // Where signals cannot be heeded, they end the process as they always did.
-        if let Ok(Ok(())) = heard {
-            wake.stop();
-        }
-    });
 }

@@ -1,7 +1,9 @@
 //! `hence inventory`, `check-in`: which nodes there are, and when they were last heard of.
 
+use std::collections::BTreeMap;
+
 use clap::{Args, ValueEnum};
-use hence_api::words::Report;
+use hence_api::words::{Outcome, Report};
 use hence_fleet::query::{Query, Subject};
 use hence_fleet::{Kind, Pool};
 use hence_ledger::key::fold;
@@ -46,6 +48,11 @@ struct Told {
     provisioned: bool,
     last_checkin: Option<String>,
     last_updated_version: u64,
+    applied_version: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    drift: Option<String>,
     memberships: Vec<String>,
     #[serde(skip_serializing_if = "String::is_empty")]
     annotation: String,
@@ -73,16 +80,18 @@ impl Inventory {
         let at = self.at.version(console, &service)?;
         let nodes = subjects(&mut service, at);
         let mut nodes = nodes.map_err(|refused| stop(console, refused))?;
+        let reports = service.reports().map_err(Refused::from);
+        let reports = reports.map_err(|refused| stop(console, refused))?;
         nodes.retain(|node| query.as_ref().is_none_or(|query| query.holds(node)));
         if self.sort == Sort::Checkin {
             nodes.sort_by_key(|node| std::cmp::Reverse(node.last_checkin));
         }
         match self.format {
             Format::Json => {
-                let told: Vec<Told> = nodes.into_iter().map(told).collect();
-                print_json(console, &told)?;
+                let told = nodes.into_iter().map(|node| told(node, &reports));
+                print_json(console, &told.collect::<Vec<Told>>())?;
             }
-            Format::Text => table(console, &nodes)?,
+            Format::Text => table(console, &nodes, &reports)?,
         }
         Ok(Exit::Done)
     }
@@ -125,8 +134,13 @@ pub fn subjects(service: &mut Service, at: Option<u64>) -> Result<Vec<Subject>, 
     Ok(subjects)
 }
 
-fn told(node: Subject) -> Told {
+fn told(node: Subject, reports: &BTreeMap<String, Report>) -> Told {
+    let report = reports.get(&fold(&node.name));
+    let report = report.cloned().unwrap_or_default();
     Told {
+        applied_version: report.applied,
+        error: report.error,
+        drift: report.drift,
         last_checkin: (node.last_checkin > 0).then(|| moment(node.last_checkin)),
         name: node.name,
         provisioned: node.provisioned,
@@ -136,7 +150,11 @@ fn told(node: Subject) -> Told {
     }
 }
 
-fn table(console: &mut Console<'_>, nodes: &[Subject]) -> Result<(), Stop> {
+fn table(
+    console: &mut Console<'_>,
+    nodes: &[Subject],
+    reports: &BTreeMap<String, Report>,
+) -> Result<(), Stop> {
     let width = nodes.iter().map(|node| node.name.chars().count()).max();
     let width = width.unwrap_or_default();
     for node in nodes {
@@ -151,11 +169,22 @@ fn table(console: &mut Console<'_>, nodes: &[Subject]) -> Result<(), Stop> {
         };
         let groups = node.memberships.join(", ");
         let version = node.last_updated_version;
+        let report = reports.get(&fold(&node.name));
+        let runs = match report.and_then(|report| report.applied) {
+            Some(applied) => format!("runs {applied}"),
+            None => "runs -".to_owned(),
+        };
         let line = format!(
-            "{:width$}  {came}  version {version:<5}  {seen:<19}  {groups}",
+            "{:width$}  {came}  version {version:<5}  {runs:<10}  {seen:<19}  {groups}",
             node.name
         );
         writeln!(console.data(), "{}", line.trim_end())?;
+        if let Some(error) = report.and_then(|report| report.error.as_ref()) {
+            writeln!(console.data(), "{:width$}  error: {error}", "")?;
+        }
+        if let Some(drift) = report.and_then(|report| report.drift.as_ref()) {
+            writeln!(console.data(), "{:width$}  drift: {drift}", "")?;
+        }
     }
     console.say(&many(nodes.len(), "node"));
     Ok(())
@@ -169,6 +198,15 @@ pub struct CheckIn {
     /// Something that it says of itself; what puts it into groups, `hence tag` says
     #[arg(long = "fact", value_name = "NAME=VALUE", value_parser = fact)]
     facts: Vec<(String, String)>,
+    /// It runs the configuration of this version
+    #[arg(long, value_name = "VERSION")]
+    applied: Option<u64>,
+    /// It was to run the configuration of this version, and could not
+    #[arg(long, value_name = "VERSION")]
+    refused: Option<u64>,
+    /// Why it could not
+    #[arg(long, value_name = "WORDS", requires = "refused")]
+    error: Option<String>,
     #[command(flatten)]
     changing: Changing,
 }
@@ -189,6 +227,14 @@ impl CheckIn {
         let report = Report {
             time: console.now(),
             facts: self.facts.iter().cloned().collect(),
+            applied: self.applied,
+            outcome: match (self.applied, self.refused) {
+                (_, Some(_)) => Some(Outcome::RolledBack),
+                (Some(_), None) => Some(Outcome::Applied),
+                (None, None) => None,
+            },
+            refused: self.refused,
+            error: self.error.clone(),
             ..Report::default()
         };
         let is_new = service.head().spelling(Kind::Node, &self.node).is_none();

@@ -44,6 +44,8 @@ struct Told<'a> {
     activates: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     names: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rollout: Option<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     changes: Vec<ToldChange<'a>>,
 }
@@ -107,6 +109,15 @@ impl Log {
                 Some(snapshot) => format!("names {} `{name}`", snapshot.version),
                 None => format!("takes the name `{name}` away"),
             },
+            Act::Rollout => match &entry.rollout {
+                Some(rollout) if rollout.began == entry.version => {
+                    format!("begins the rollout of {}", rollout.target)
+                }
+                Some(rollout) => {
+                    format!("rollout of {}: {}", rollout.target, rollout.status.word())
+                }
+                None => "a rollout".to_owned(),
+            },
         };
         let said = match entry.message.is_empty() {
             true => String::new(),
@@ -144,6 +155,7 @@ fn told(entry: &Entry) -> Told<'_> {
         undoes: None,
         activates: None,
         names: None,
+        rollout: entry.rollout.as_ref().map(|rollout| rollout.status.word()),
         changes: Vec::new(),
     };
     match &entry.act {
@@ -153,6 +165,7 @@ fn told(entry: &Entry) -> Told<'_> {
         }
         Act::Activation { target, .. } => told.activates = Some(*target),
         Act::Naming { name } => told.names = Some(name),
+        Act::Rollout => {}
     }
     told
 }

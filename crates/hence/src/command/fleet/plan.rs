@@ -171,7 +171,7 @@ impl Plan {
             Format::Json => json(console, &service, &planned)?,
             Format::Text => text(console, &service, &planned, self.full)?,
         }
-        Ok(match planned.survey.failures.is_empty() {
+        Ok(match planned.failures.is_empty() {
             true => Exit::Done,
             false => Exit::Input,
         })
@@ -210,7 +210,7 @@ pub fn text(
     for gone in &planned.plan.gone {
         writeln!(console.data(), "{gone}\n  is gone")?;
     }
-    for failure in &planned.survey.failures {
+    for failure in &planned.failures {
         console.refuse(&failure.diagnostic(service.head()));
     }
     let totals = planned.plan.totals();
@@ -225,15 +225,14 @@ pub fn text(
         let (restarts, rereads) = (many(restarts, "restart"), many(rereads, "re-read"));
         words.push_str(&format!(", {restarts}, {rereads}"));
     }
-    if planned.survey.strangers {
+    if planned.strangers {
         words.push_str("; so do nodes that are still to come");
     }
-    console.say(&format!("plan {}: {words}", planned.survey.pair));
-    if planned.survey.failures.is_empty() && (!planned.plan.is_empty() || planned.survey.strangers)
-    {
+    console.say(&format!("plan {}: {words}", planned.pair));
+    if planned.failures.is_empty() && (!planned.plan.is_empty() || planned.strangers) {
         console.say(&format!(
             "`hence activate --plan {}` does it, `hence why p1` explains a line",
-            planned.survey.pair
+            planned.pair
         ));
     }
     Ok(())
@@ -261,7 +260,7 @@ fn json(console: &mut Console<'_>, service: &Service, planned: &Planned) -> Resu
     }
     let archive = Archive::new(service);
     let mut failures: BTreeMap<&str, Vec<ToldFailure<'_>>> = BTreeMap::new();
-    for failure in &planned.survey.failures {
+    for failure in &planned.failures {
         let told = ToldFailure::new(&archive, service.head(), failure);
         failures.entry(&failure.node).or_default().push(told);
     }
@@ -269,7 +268,7 @@ fn json(console: &mut Console<'_>, service: &Service, planned: &Planned) -> Resu
     print_json(
         console,
         &Told {
-            plan: planned.survey.pair.to_string(),
+            plan: planned.pair.to_string(),
             nodes,
             gone: &planned.plan.gone,
             totals: Totals {
