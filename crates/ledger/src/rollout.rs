@@ -4,6 +4,8 @@
 //! can go on with it. What is to be done next depends on the rollout, on what nodes reported and on the time, and on nothing
 //! that a server would have to remember ([`Rollout::next`]).
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::entry::Extent;
@@ -43,6 +45,21 @@ pub struct Stage {
     /// Whether these reached all of its nodes.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub whole: bool,
+    /// What had become of its nodes when the rollout was taken back.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub became: Option<Became>,
+}
+
+/// What had become of the nodes of a stage.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Became {
+    /// How many nodes were given another configuration by it.
+    pub changed: u64,
+    /// How many of them ran it.
+    pub succeeded: u64,
+    /// Which of them could not, and why; if there are many, some.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
+    pub failed: BTreeMap<String, String>,
 }
 
 /// When a stage is good, and what becomes of the rollout if one is not.
@@ -205,6 +222,7 @@ mod tests {
             extent: Extent::Everything,
             activations: vec![2],
             whole,
+            became: None,
         };
         Rollout {
             target: 1,

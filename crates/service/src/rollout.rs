@@ -10,7 +10,7 @@ use hence_api::words::{self, NewRollout, Report, RolloutStage};
 use hence_fleet::Kind;
 use hence_ledger::entry::{Active, Extent, Nodes, Origin, Scope};
 use hence_ledger::key::fold;
-use hence_ledger::rollout::{Counts, Next, Otherwise, Stage, Status, Terms};
+use hence_ledger::rollout::{Became, Counts, Next, Otherwise, Stage, Status, Terms};
 use hence_ledger::{Act, Rollout};
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_store::{Error, MOVED, Receipt, Refused, Request};
@@ -26,6 +26,9 @@ pub const UNDER_WAY: Code = Code::new("rollout.under-way");
 pub const NONE: Code = Code::new("rollout.none");
 /// A rollout cannot be meant like this.
 pub const TERMS: Code = Code::new("rollout.terms");
+
+/// So many nodes are remembered that failed.
+const ENOUGH: usize = 20;
 
 /// What a rollout can be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,6 +149,7 @@ impl Service {
             extent,
             activations: Vec::new(),
             whole: false,
+            became: None,
         };
         let rollout = Rollout {
             target,
@@ -348,6 +352,15 @@ impl Service {
             status: Status::RolledBack(why),
             ..rollout
         };
+        let reports = self.reports()?;
+        for stage in &mut rollout.stages {
+            let standing = self.standing(stage, &reports)?;
+            stage.became = Some(Became {
+                changed: standing.counts().meant,
+                succeeded: standing.succeeded,
+                failed: standing.failed.into_iter().take(ENOUGH).collect(),
+            });
+        }
         if before == self.repository.active() {
             let act = Act::Rollout;
             return Ok(Step {
@@ -398,7 +411,18 @@ impl Service {
         let reports = self.reports()?;
         let mut stages = Vec::new();
         for (number, stage) in rollout.stages.iter().enumerate() {
-            let standing = self.standing(stage, &reports)?;
+            let standing = match &stage.became {
+                None => self.standing(stage, &reports)?,
+                Some(became) => Standing {
+                    succeeded: became.succeeded,
+                    failed: became.failed.clone(),
+                    silent: Vec::new(),
+                },
+            };
+            let changed = match &stage.became {
+                None => standing.counts().meant,
+                Some(became) => became.changed,
+            };
             let status = match number.cmp(&rollout.behind) {
                 std::cmp::Ordering::Less => "done",
                 std::cmp::Ordering::Equal if !stage.activations.is_empty() => "under-way",
@@ -407,7 +431,7 @@ impl Service {
             stages.push(RolloutStage {
                 extent: (&stage.extent).into(),
                 status: status.to_owned(),
-                changed: standing.counts().meant,
+                changed,
                 succeeded: standing.succeeded,
                 failed: standing.failed,
                 silent: standing.silent,
@@ -439,6 +463,7 @@ impl Service {
             extent: Extent::Everything,
             activations: back.into_iter().collect(),
             whole: true,
+            became: None,
         };
         let standing = self.standing(&stage, reports)?;
         Ok(standing.failed.into_keys().chain(standing.silent).collect())
