@@ -17,6 +17,7 @@
 //! instructions   a count that a busy machine does not change
 //! reads          … and another: how many files are read
 //! hash           a yardstick
+//! service        a server under load, next to a bare one
 //! bounds         what is promised
 //! report         the tables
 
@@ -37,5 +38,6 @@ pub mod reads;
 pub mod recording;
 pub mod report;
 pub mod rounds;
+pub mod service;
 pub mod site;
 pub mod smartfrog;

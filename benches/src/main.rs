@@ -13,6 +13,7 @@ use hence_bench::reads::Reads;
 use hence_bench::recording::{self, Recording};
 use hence_bench::report::{self, Instructions, Measured, Results};
 use hence_bench::rounds::{Measurements, Purpose, median};
+use hence_bench::service::{self, DEMAND, Demand, SMALL, bare};
 use hence_bench::site::{self, SITE, Site};
 use hence_bench::{floor, hash, smartfrog};
 use std::ffi::OsString;
@@ -23,10 +24,11 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 Compares Hence, trace on, with jrsonnet, with serde_json reading and printing the same output, and with the real compiler
-of Puppet.
+of Puppet; and its service with a bare server that has the answers.
 
 usage: ./bench [options]
-  --cases LIST        of fleet, deep, wide, imports, nodes, defines, site, pools; or one such as fleet-1000, deep-all
+  --cases LIST        of fleet, deep, wide, imports, nodes, defines, site, pools, service; or one such as
+                      fleet-1000, deep-all
   --contenders LIST   of hence, hence-cf2, jrsonnet, floor; and hence-puppet, puppet for defines and site
   --runs N            interleaved runs to take the median of (11); puppet runs 3 times at most
   --deep              count instructions in every case, not only in the smallest
@@ -63,6 +65,10 @@ fn main() -> ExitCode {
                 pools::run(&pool, Path::new(directory)).map_err(Trouble::World)
             }
             _ => Err(Trouble::Usage("usage: hence-bench pools POOL DIR".into())),
+        },
+        Some((word, rest)) if word == bare::NAME => match rest {
+            [file] => bare::serve(Path::new(file)).map_err(Trouble::World),
+            _ => Err(Trouble::Usage("usage: hence-bench bare FILE.json".into())),
         },
         Some((word, rest)) if word == "measure" => match rest {
             [output, program, arguments @ ..] => {
@@ -121,6 +127,7 @@ struct Options {
     defines: Vec<Defines>,
     site: Option<Site>,
     pools: Vec<Pool>,
+    service: Option<Demand>,
     contenders: Vec<Contender>,
     rounds: usize,
     counting: Counting,
@@ -182,6 +189,7 @@ fn options(arguments: &[OsString]) -> Result<Options, Trouble> {
         defines: DEFINES.to_vec(),
         site: Some(SITE),
         pools: Pool::ALL.to_vec(),
+        service: Some(DEMAND),
         contenders: Contender::all().collect(),
         rounds: 11,
         counting: Counting::First,
@@ -207,6 +215,7 @@ fn options(arguments: &[OsString]) -> Result<Options, Trouble> {
                 };
                 options.nodes = take(nodes::NAME).then_some(NODES);
                 options.site = take(site::NAME).then_some(SITE);
+                options.service = take(service::NAME).then_some(DEMAND);
                 let all_pools = take(pools::NAME);
                 options.pools = Pool::ALL.to_vec();
                 options.pools.retain(|pool| take(pool.name()) || all_pools);
@@ -248,7 +257,7 @@ fn named_cases(asked: &[&str]) -> Result<Vec<&'static Case>, Trouble> {
     {
         Some(word) => {
             let names = CASES.iter().map(|case| case.name);
-            let names = names.chain([nodes::NAME, site::NAME]);
+            let names = names.chain([nodes::NAME, site::NAME, service::NAME]);
             let names = names.chain(DEFINES.iter().map(|defines| defines.name));
             let names = names.chain(Pool::ALL.map(Pool::name));
             let names: Vec<_> = names.collect();
@@ -302,6 +311,10 @@ fn check(options: &Options) -> Result<(), Trouble> {
         written_site(site.small(), &programs, "small-site")?;
         println!("{}: the outputs are equal", site::NAME);
     }
+    if options.service.is_some() {
+        measured_service(SMALL, &programs, 1)?;
+        println!("{}: the answers are equal, and all hear", service::NAME);
+    }
     Ok(())
 }
 
@@ -354,6 +367,16 @@ fn written_nodes(
         Agreement::Agrees => Ok(written),
         Agreement::Differs(how) => Err(Trouble::Differs(format!("{}: {how}", nodes::NAME))),
     }
+}
+
+fn measured_service(
+    demand: Demand,
+    programs: &Programs,
+    rounds: usize,
+) -> Result<service::Figures, Trouble> {
+    let directory = programs.cases.join(service::NAME);
+    let processes = [&*programs.hence, &*programs.bench];
+    Ok(service::measure(demand, processes, &directory, rounds)?)
 }
 
 fn benchmark(options: &Options) -> Result<(), Trouble> {
@@ -416,6 +439,13 @@ fn benchmark(options: &Options) -> Result<(), Trouble> {
         let program = std::env::current_exe()?;
         figures.push((pool, pools::measure(pool, &program, &directory, rounds)?));
     }
+    let service = match options.service {
+        None => None,
+        Some(demand) => {
+            eprintln!("{}: asking, watching, converging", service::NAME);
+            Some(measured_service(demand, &programs, options.rounds)?)
+        }
+    };
     if hashed.is_empty() && !figures.is_empty() {
         hashed.push(hash::hash()?);
     }
@@ -423,6 +453,7 @@ fn benchmark(options: &Options) -> Result<(), Trouble> {
     for (pool, figures) in &figures {
         bounds.extend(figures.bounds(*pool));
     }
+    bounds.extend(service.iter().flat_map(service::Figures::bounds));
     let nodes = match &nodes {
         None => None,
         Some((nodes, written)) => Some(report::Nodes {
@@ -449,6 +480,7 @@ fn benchmark(options: &Options) -> Result<(), Trouble> {
         contenders: options.among(&Contender::OF_CONFIGURATIONS),
         bounds,
         pools: figures,
+        service,
         measurements,
         instructions: instructions(options, &programs, &written, &defines)?,
         catalogs: defines
