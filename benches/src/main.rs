@@ -13,7 +13,7 @@ use hence_bench::reads::Reads;
 use hence_bench::recording::{self, Recording};
 use hence_bench::report::{self, Instructions, Measured, Results};
 use hence_bench::rounds::{Measurements, Purpose, median};
-use hence_bench::service::{self, DEMAND, Demand, SMALL, bare};
+use hence_bench::service::{self, DEMAND, Demand, Part, SMALL, bare};
 use hence_bench::site::{self, SITE, Site};
 use hence_bench::{floor, hash, smartfrog};
 use std::ffi::OsString;
@@ -127,7 +127,7 @@ struct Options {
     defines: Vec<Defines>,
     site: Option<Site>,
     pools: Vec<Pool>,
-    service: Option<Demand>,
+    service: Vec<Part>,
     contenders: Vec<Contender>,
     rounds: usize,
     counting: Counting,
@@ -189,7 +189,7 @@ fn options(arguments: &[OsString]) -> Result<Options, Trouble> {
         defines: DEFINES.to_vec(),
         site: Some(SITE),
         pools: Pool::ALL.to_vec(),
-        service: Some(DEMAND),
+        service: Part::ALL.to_vec(),
         contenders: Contender::all().collect(),
         rounds: 11,
         counting: Counting::First,
@@ -215,7 +215,11 @@ fn options(arguments: &[OsString]) -> Result<Options, Trouble> {
                 };
                 options.nodes = take(nodes::NAME).then_some(NODES);
                 options.site = take(site::NAME).then_some(SITE);
-                options.service = take(service::NAME).then_some(DEMAND);
+                let all_parts = take(service::NAME);
+                options.service = Part::ALL.to_vec();
+                options
+                    .service
+                    .retain(|part| take(part.name()) || all_parts);
                 let all_pools = take(pools::NAME);
                 options.pools = Pool::ALL.to_vec();
                 options.pools.retain(|pool| take(pool.name()) || all_pools);
@@ -257,9 +261,10 @@ fn named_cases(asked: &[&str]) -> Result<Vec<&'static Case>, Trouble> {
     {
         Some(word) => {
             let names = CASES.iter().map(|case| case.name);
-            let names = names.chain([nodes::NAME, site::NAME, service::NAME]);
+            let names = names.chain([nodes::NAME, site::NAME]);
             let names = names.chain(DEFINES.iter().map(|defines| defines.name));
             let names = names.chain(Pool::ALL.map(Pool::name));
+            let names = names.chain(Part::ALL.map(Part::name));
             let names: Vec<_> = names.collect();
             Err(Trouble::Usage(format!(
                 "there is no case {word}; there are {}",
@@ -311,8 +316,8 @@ fn check(options: &Options) -> Result<(), Trouble> {
         written_site(site.small(), &programs, "small-site")?;
         println!("{}: the outputs are equal", site::NAME);
     }
-    if options.service.is_some() {
-        measured_service(SMALL, &programs, 1)?;
+    if !options.service.is_empty() {
+        measured_service(options, SMALL, &programs, 1)?;
         println!("{}: the answers are equal, and all hear", service::NAME);
     }
     Ok(())
@@ -370,13 +375,20 @@ fn written_nodes(
 }
 
 fn measured_service(
+    options: &Options,
     demand: Demand,
     programs: &Programs,
     rounds: usize,
 ) -> Result<service::Figures, Trouble> {
     let directory = programs.cases.join(service::NAME);
     let processes = [&*programs.hence, &*programs.bench];
-    Ok(service::measure(demand, processes, &directory, rounds)?)
+    Ok(service::measure(
+        &options.service,
+        demand,
+        processes,
+        &directory,
+        rounds,
+    )?)
 }
 
 fn benchmark(options: &Options) -> Result<(), Trouble> {
@@ -439,12 +451,14 @@ fn benchmark(options: &Options) -> Result<(), Trouble> {
         let program = std::env::current_exe()?;
         figures.push((pool, pools::measure(pool, &program, &directory, rounds)?));
     }
-    let service = match options.service {
-        None => None,
-        Some(demand) => {
-            eprintln!("{}: asking, watching, converging", service::NAME);
-            Some(measured_service(demand, &programs, options.rounds)?)
-        }
+    let service = match options.service.is_empty() {
+        true => None,
+        false => Some(measured_service(
+            options,
+            DEMAND,
+            &programs,
+            options.rounds,
+        )?),
     };
     if hashed.is_empty() && !figures.is_empty() {
         hashed.push(hash::hash()?);

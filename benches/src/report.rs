@@ -6,7 +6,7 @@ use crate::contenders::Contender;
 use crate::measure::Usage;
 use crate::pools::{Figures, Pool};
 use crate::rounds::{Cost, Measurements, Purpose, milliseconds};
-use crate::service::agents::{Converged, PAUSE};
+use crate::service::agents::PAUSE;
 use crate::service::requests::{CONNECTIONS, Compared, Rate};
 use crate::service::{self, Demand};
 use crate::site::{self, SITE};
@@ -229,11 +229,13 @@ pub fn json(results: &Results) -> Value {
             "connections": CONNECTIONS,
             "requests": requests.collect::<Vec<_>>(),
             "watchers": figures.demand.watchers,
-            "heard_seconds": figures.heard.as_secs_f64(),
+            "heard_seconds": figures.heard.map(|heard| heard.as_secs_f64()),
             "agents": figures.demand.agents,
-            "converged_seconds": figures.converged.time.as_secs_f64(),
-            "converged_requests": figures.converged.requests,
-            "bytes": figures.peak,
+            "converged": figures.converged.map(|converged| json!({
+                "seconds": converged.time.as_secs_f64(),
+                "requests": converged.requests,
+                "bytes": converged.peak,
+            })),
         })
     });
     let instructions = results.instructions.iter().flatten().map(
@@ -490,34 +492,22 @@ fn served(figures: &service::Figures) -> String {
             figure(Some(bare.cpu), 1),
         ]);
     }
-    let Converged { time, requests } = figures.converged;
-    let seconds = time.as_secs_f64();
-    let alone = |what: String, value: f64, decimals| vec![what, figure(Some(value), decimals)];
-    rows.extend([
-        alone(
-            format!("{watchers} watchers hear of an activation, from its request, in s"),
-            figures.heard.as_secs_f64(),
-            2,
-        ),
-        alone(
-            format!(
-                "{agents} agents run what is activated, in s; each waits up to {} first",
-                PAUSE.as_secs()
-            ),
-            seconds,
-            2,
-        ),
-        alone(
-            "  requests/s meanwhile".to_string(),
-            requests as f64 / seconds,
-            0,
-        ),
-        alone(
-            "  peak memory of the server in MB".to_string(),
-            megabytes(figures.peak as f64),
-            0,
-        ),
-    ]);
+    let mut alone = |what: String, value: f64, decimals| {
+        rows.push(vec![what, figure(Some(value), decimals)]);
+    };
+    if let Some(heard) = figures.heard {
+        let what = format!("{watchers} watchers hear of an activation, from its request, in s");
+        alone(what, heard.as_secs_f64(), 2);
+    }
+    if let Some(converged) = figures.converged {
+        let (seconds, pause) = (converged.time.as_secs_f64(), PAUSE.as_secs());
+        let what = format!("{agents} agents run what is activated, {pause} s of politeness, in s");
+        alone(what, seconds, 2);
+        let rate = converged.requests as f64 / seconds;
+        alone("  requests/s meanwhile".to_string(), rate, 0);
+        let peak = megabytes(converged.peak as f64);
+        alone("  peak memory of the server in MB".to_string(), peak, 0);
+    }
     table(&rows)
 }
 

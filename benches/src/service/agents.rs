@@ -29,6 +29,8 @@ pub struct Converged {
     pub time: Duration,
     /// Requests of all agents together.
     pub requests: usize,
+    /// The most memory that the server held, in bytes; 0 if nobody asked the system.
+    pub peak: u64,
 }
 
 /// In a round.
@@ -74,6 +76,7 @@ impl Agents {
         Ok(Converged {
             time: start.elapsed(),
             requests: self.count * REQUESTS,
+            peak: 0,
         })
     }
 

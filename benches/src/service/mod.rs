@@ -22,7 +22,7 @@ use agents::{Agents, Converged};
 use fleet::Fleet;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use process::Process;
-use requests::{Compared, Form};
+use requests::{Compared, Form, compare};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -37,6 +37,31 @@ pub const NAME: &str = "service";
 const LIMIT: Duration = Duration::from_secs(120);
 /// So many open their connections at once: more would wait for each other.
 const OPENING: usize = 64;
+
+/// What is asked of the service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Configurations of nodes.
+    Requests,
+    /// To tell very many of an activation.
+    Watchers,
+    /// To bring a fleet to it.
+    Agents,
+}
+
+impl Part {
+    /// All of them.
+    pub const ALL: [Part; 3] = [Part::Requests, Part::Watchers, Part::Agents];
+
+    /// As it is asked for.
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Requests => "service-requests",
+            Part::Watchers => "service-watchers",
+            Part::Agents => "service-agents",
+        }
+    }
+}
 
 /// How much is asked of the service.
 #[derive(Clone, Copy, Debug)]
@@ -75,15 +100,14 @@ pub struct Figures {
     /// Configurations, as text and as JSON.
     pub requests: Vec<Compared>,
     /// How long until the last watcher had heard, from the request to activate.
-    pub heard: Duration,
+    pub heard: Option<Duration>,
     /// How long until all nodes ran what was activated.
-    pub converged: Converged,
-    /// The most memory of the server with the agents, in bytes.
-    pub peak: u64,
+    pub converged: Option<Converged>,
 }
 
 /// Starts the servers, and asks as much of them as is demanded.
 pub fn measure(
+    parts: &[Part],
     demand: Demand,
     [hence, bench]: [&Path; 2],
     directory: &Path,
@@ -92,37 +116,54 @@ pub fn measure(
     raise_limit(demand)?;
     let _ = fs::remove_dir_all(directory);
     fs::create_dir_all(directory)?;
-    let figures = runtime()?.block_on(async {
-        let few = rounds.min(MOST_ACTIVATIONS);
-        let (server, mut fleet) = served(hence, &directory.join("nodes"), demand.nodes)?;
-        let file = directory.join("answers.json");
-        requests::answers(&fleet, &file).await?;
-        let bare = Process::start(bench, &[bare::NAME, &file.to_string_lossy()])?;
-        let mut requests = Vec::new();
-        for form in Form::ALL {
-            let both = [&server, &bare];
-            requests.push(requests::compare(&fleet, both, form, rounds, demand.time).await?);
-        }
-        let mut watchers = Watchers::begin(&fleet, demand.watchers).await?;
-        let mut heard = Vec::new();
-        for _ in 0..few {
-            heard.push(watchers.hear(&mut fleet).await?);
-        }
-        drop((server, bare, watchers));
-        let (server, mut fleet) = served(hence, &directory.join("agents"), demand.agents)?;
-        let mut agents = Agents::begin(&fleet).await?;
-        let mut converged = Vec::new();
-        for _ in 0..few {
-            converged.push(agents.converge(&mut fleet).await?);
-        }
-        Ok::<_, io::Error>(Figures {
-            demand,
-            requests,
-            heard: median(heard.into_iter()),
-            converged: median(converged.into_iter()),
-            peak: server.peak()?,
-        })
-    })?;
+    let mut figures = Figures {
+        demand,
+        requests: Vec::new(),
+        heard: None,
+        converged: None,
+    };
+    let few = rounds.min(MOST_ACTIVATIONS);
+    for part in parts {
+        eprintln!("{}: asking", part.name());
+        let nodes = match part {
+            Part::Requests | Part::Watchers => demand.nodes,
+            Part::Agents => demand.agents,
+        };
+        let (server, mut fleet) = served(hence, &directory.join(part.name()), nodes)?;
+        runtime()?.block_on(async {
+            match part {
+                Part::Requests => {
+                    let file = directory.join("answers.json");
+                    requests::answers(&fleet, &file).await?;
+                    let bare = Process::start(bench, &[bare::NAME, &file.to_string_lossy()])?;
+                    for form in Form::ALL {
+                        let both = [&server, &bare];
+                        let compared = compare(&fleet, both, form, rounds, demand.time).await?;
+                        figures.requests.push(compared);
+                    }
+                }
+                Part::Watchers => {
+                    let mut watchers = Watchers::begin(&fleet, demand.watchers).await?;
+                    let mut heard = Vec::new();
+                    for _ in 0..few {
+                        heard.push(watchers.hear(&mut fleet).await?);
+                    }
+                    figures.heard = Some(median(heard.into_iter()));
+                }
+                Part::Agents => {
+                    let mut agents = Agents::begin(&fleet).await?;
+                    let mut converged = Vec::new();
+                    for _ in 0..few {
+                        converged.push(agents.converge(&mut fleet).await?);
+                    }
+                    let converged = median(converged.into_iter());
+                    let peak = server.peak()?;
+                    figures.converged = Some(Converged { peak, ..converged });
+                }
+            }
+            Ok::<_, io::Error>(())
+        })?;
+    }
     fs::remove_dir_all(directory)?;
     Ok(figures)
 }
@@ -183,16 +224,16 @@ impl Figures {
             at_most: 2.0,
             unit: "",
         });
-        let heard = Bound {
+        let heard = self.heard.map(|heard| Bound {
             what: format!(
                 "{NAME}: {} watchers hear of an activation",
                 self.demand.watchers
             ),
-            measured: self.heard.as_secs_f64(),
+            measured: heard.as_secs_f64(),
             at_most: 1.0,
             unit: "s",
-        };
-        requests.chain([heard]).collect()
+        });
+        requests.chain(heard).collect()
     }
 }
 
