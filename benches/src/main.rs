@@ -28,7 +28,7 @@ of Puppet; and its service with a bare server that has the answers.
 
 usage: ./bench [options]
   --cases LIST        of fleet, deep, wide, imports, nodes, defines, site, pools, service; or one such as
-                      fleet-1000, deep-all
+                      fleet-1000, deep-all, service-agents
   --contenders LIST   of hence, hence-cf2, jrsonnet, floor; and hence-puppet, puppet for defines and site
   --runs N            interleaved runs to take the median of (11); puppet runs 3 times at most
   --deep              count instructions in every case, not only in the smallest
