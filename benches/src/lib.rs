@@ -1,5 +1,5 @@
 //! How fast Hence compiles, next to jrsonnet, to the least that printing the result can cost, and to the real compiler
-//! of Puppet.
+//! of Puppet; and how much its service carries.
 //!
 //! cases          what is compiled: fleet, deep, wide, imports
 //! configuration  … described once, with the value it denotes

@@ -765,6 +765,19 @@ mod tests {
     }
 
     #[test]
+    fn the_service_is_asked_for_whole_or_in_parts() {
+        let parts = |words: &[&str]| {
+            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+            options(&words).ok().map(|options| options.service)
+        };
+        let agents = ["--cases", "service-agents,fleet"];
+        assert_eq!(parts(&agents), Some(vec![Part::Agents]));
+        assert_eq!(parts(&["--cases", "service"]), Some(Part::ALL.to_vec()));
+        assert_eq!(parts(&["--cases", "fleet"]), Some(Vec::new()));
+        assert_eq!(parts(&[]), Some(Part::ALL.to_vec()));
+    }
+
+    #[test]
     fn eleven_rounds_unless_told_otherwise() {
         let rounds = |words: &[&str]| {
             let words: Vec<OsString> = words.iter().map(OsString::from).collect();
