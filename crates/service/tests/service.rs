@@ -139,7 +139,10 @@ fn who_walks_in_gets_what_is_active_and_not_what_is_pending() {
 fn who_checks_in_with_one_that_is_refused_is_told_all_the_same() {
     let store = Memory::default();
     let mut service = service(&store);
-    tell(&mut service, "assert node/Known");
+    tell(
+        &mut service,
+        "assert param/P ; assert group/+++default/param/P 1 ; assert node/Known",
+    );
     let version = activated(&mut service);
     let check_ins = ["known", "", "new"].map(|node| CheckIn {
         request: request(),
