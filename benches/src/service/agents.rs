@@ -36,9 +36,7 @@ pub struct Converged {
 /// In a round.
 const REQUESTS: usize = 4;
 
-/// How often agents ask when there is no news, if nobody says otherwise.
-const INTERVAL: Duration = Duration::from_secs(300);
-/// So long they wait at most when there is some.
+/// So long agents wait at most when there is news.
 pub const PAUSE: Duration = Duration::from_secs(2);
 
 impl Agents {
@@ -149,8 +147,8 @@ impl Agent {
 
     /// As `hence agent` does it, with the interval that it has if nobody says otherwise.
     fn pause(&mut self) -> Duration {
-        let range = INTERVAL.as_millis() as usize / 30 + 1;
-        Duration::from_millis(self.random.below(range) as u64).min(PAUSE)
+        let range = PAUSE.as_millis() as usize + 1;
+        Duration::from_millis(self.random.below(range) as u64)
     }
 
     async fn round(&mut self) -> io::Result<()> {
