@@ -1,5 +1,5 @@
 //! How fast Hence compiles, next to jrsonnet, to the least that printing the result can cost, and to the real compiler
-//! of Puppet.
+//! of Puppet; and how much its service carries.
 //!
 //! cases          what is compiled: fleet, deep, wide, imports
 //! configuration  … described once, with the value it denotes
@@ -17,6 +17,7 @@
 //! instructions   a count that a busy machine does not change
 //! reads          … and another: how many files are read
 //! hash           a yardstick
+//! service        a server under load, next to a bare one
 //! bounds         what is promised
 //! report         the tables
 
@@ -37,5 +38,6 @@ pub mod reads;
 pub mod recording;
 pub mod report;
 pub mod rounds;
+pub mod service;
 pub mod site;
 pub mod smartfrog;

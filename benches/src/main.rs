@@ -13,6 +13,7 @@ use hence_bench::reads::Reads;
 use hence_bench::recording::{self, Recording};
 use hence_bench::report::{self, Instructions, Measured, Results};
 use hence_bench::rounds::{Measurements, Purpose, median};
+use hence_bench::service::{self, DEMAND, Demand, Part, SMALL, bare};
 use hence_bench::site::{self, SITE, Site};
 use hence_bench::{floor, hash, smartfrog};
 use std::ffi::OsString;
@@ -23,10 +24,11 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 Compares Hence, trace on, with jrsonnet, with serde_json reading and printing the same output, and with the real compiler
-of Puppet.
+of Puppet; and its service with a bare server that has the answers.
 
 usage: ./bench [options]
-  --cases LIST        of fleet, deep, wide, imports, nodes, defines, site, pools; or one such as fleet-1000, deep-all
+  --cases LIST        of fleet, deep, wide, imports, nodes, defines, site, pools, service; or one such as
+                      fleet-1000, deep-all, service-agents
   --contenders LIST   of hence, hence-cf2, jrsonnet, floor; and hence-puppet, puppet for defines and site
   --runs N            interleaved runs to take the median of (11); puppet runs 3 times at most
   --deep              count instructions in every case, not only in the smallest
@@ -63,6 +65,10 @@ fn main() -> ExitCode {
                 pools::run(&pool, Path::new(directory)).map_err(Trouble::World)
             }
             _ => Err(Trouble::Usage("usage: hence-bench pools POOL DIR".into())),
+        },
+        Some((word, rest)) if word == bare::NAME => match rest {
+            [file] => bare::serve(Path::new(file)).map_err(Trouble::World),
+            _ => Err(Trouble::Usage("usage: hence-bench bare FILE.json".into())),
         },
         Some((word, rest)) if word == "measure" => match rest {
             [output, program, arguments @ ..] => {
@@ -121,6 +127,7 @@ struct Options {
     defines: Vec<Defines>,
     site: Option<Site>,
     pools: Vec<Pool>,
+    service: Vec<Part>,
     contenders: Vec<Contender>,
     rounds: usize,
     counting: Counting,
@@ -182,6 +189,7 @@ fn options(arguments: &[OsString]) -> Result<Options, Trouble> {
         defines: DEFINES.to_vec(),
         site: Some(SITE),
         pools: Pool::ALL.to_vec(),
+        service: Part::ALL.to_vec(),
         contenders: Contender::all().collect(),
         rounds: 11,
         counting: Counting::First,
@@ -207,6 +215,11 @@ fn options(arguments: &[OsString]) -> Result<Options, Trouble> {
                 };
                 options.nodes = take(nodes::NAME).then_some(NODES);
                 options.site = take(site::NAME).then_some(SITE);
+                let all_parts = take(service::NAME);
+                options.service = Part::ALL.to_vec();
+                options
+                    .service
+                    .retain(|part| take(part.name()) || all_parts);
                 let all_pools = take(pools::NAME);
                 options.pools = Pool::ALL.to_vec();
                 options.pools.retain(|pool| take(pool.name()) || all_pools);
@@ -251,6 +264,7 @@ fn named_cases(asked: &[&str]) -> Result<Vec<&'static Case>, Trouble> {
             let names = names.chain([nodes::NAME, site::NAME]);
             let names = names.chain(DEFINES.iter().map(|defines| defines.name));
             let names = names.chain(Pool::ALL.map(Pool::name));
+            let names = names.chain(Part::ALL.map(Part::name));
             let names: Vec<_> = names.collect();
             Err(Trouble::Usage(format!(
                 "there is no case {word}; there are {}",
@@ -301,6 +315,10 @@ fn check(options: &Options) -> Result<(), Trouble> {
     if let Some(site) = options.compiles_site() {
         written_site(site.small(), &programs, "small-site")?;
         println!("{}: the outputs are equal", site::NAME);
+    }
+    if !options.service.is_empty() {
+        measured_service(options, SMALL, &programs, 1)?;
+        println!("{}: the answers are equal, and all hear", service::NAME);
     }
     Ok(())
 }
@@ -354,6 +372,23 @@ fn written_nodes(
         Agreement::Agrees => Ok(written),
         Agreement::Differs(how) => Err(Trouble::Differs(format!("{}: {how}", nodes::NAME))),
     }
+}
+
+fn measured_service(
+    options: &Options,
+    demand: Demand,
+    programs: &Programs,
+    rounds: usize,
+) -> Result<service::Figures, Trouble> {
+    let directory = programs.cases.join(service::NAME);
+    let processes = [&*programs.hence, &*programs.bench];
+    Ok(service::measure(
+        &options.service,
+        demand,
+        processes,
+        &directory,
+        rounds,
+    )?)
 }
 
 fn benchmark(options: &Options) -> Result<(), Trouble> {
@@ -416,6 +451,15 @@ fn benchmark(options: &Options) -> Result<(), Trouble> {
         let program = std::env::current_exe()?;
         figures.push((pool, pools::measure(pool, &program, &directory, rounds)?));
     }
+    let service = match options.service.is_empty() {
+        true => None,
+        false => Some(measured_service(
+            options,
+            DEMAND,
+            &programs,
+            options.rounds,
+        )?),
+    };
     if hashed.is_empty() && !figures.is_empty() {
         hashed.push(hash::hash()?);
     }
@@ -423,6 +467,7 @@ fn benchmark(options: &Options) -> Result<(), Trouble> {
     for (pool, figures) in &figures {
         bounds.extend(figures.bounds(*pool));
     }
+    bounds.extend(service.iter().flat_map(service::Figures::bounds));
     let nodes = match &nodes {
         None => None,
         Some((nodes, written)) => Some(report::Nodes {
@@ -449,6 +494,7 @@ fn benchmark(options: &Options) -> Result<(), Trouble> {
         contenders: options.among(&Contender::OF_CONFIGURATIONS),
         bounds,
         pools: figures,
+        service,
         measurements,
         instructions: instructions(options, &programs, &written, &defines)?,
         catalogs: defines
@@ -716,6 +762,19 @@ mod tests {
             asked(&["--cases", "defines-1000", "--contenders", "hence-puppet"]),
             found("defines-1000", 0, false)
         );
+    }
+
+    #[test]
+    fn the_service_is_asked_for_whole_or_in_parts() {
+        let parts = |words: &[&str]| {
+            let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+            options(&words).ok().map(|options| options.service)
+        };
+        let agents = ["--cases", "service-agents,fleet"];
+        assert_eq!(parts(&agents), Some(vec![Part::Agents]));
+        assert_eq!(parts(&["--cases", "service"]), Some(Part::ALL.to_vec()));
+        assert_eq!(parts(&["--cases", "fleet"]), Some(Vec::new()));
+        assert_eq!(parts(&[]), Some(Part::ALL.to_vec()));
     }
 
     #[test]

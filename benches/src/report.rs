@@ -6,6 +6,9 @@ use crate::contenders::Contender;
 use crate::measure::Usage;
 use crate::pools::{Figures, Pool};
 use crate::rounds::{Cost, Measurements, Purpose, milliseconds};
+use crate::service::agents::PAUSE;
+use crate::service::requests::{CONNECTIONS, Compared, Rate};
+use crate::service::{self, Demand};
 use crate::site::{self, SITE};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
@@ -28,6 +31,8 @@ pub struct Results {
     pub catalogs: Vec<Catalog>,
     /// Fleets on the embedded store, in the order of measuring.
     pub pools: Vec<(Pool, Figures)>,
+    /// A server under load.
+    pub service: Option<service::Figures>,
     /// What hashing takes, if it is compared with.
     pub hash: Option<Duration>,
     /// Instruction counts, if they could be taken.
@@ -111,6 +116,13 @@ pub fn text(results: &Results) -> String {
     }));
     sections.extend(pools(results).map(|table| {
         format!("Fleets on the embedded store: CPU time in ms, and in times of hashing 100 MB with BLAKE3\n{table}")
+    }));
+    sections.extend(results.service.as_ref().map(|figures| {
+        format!(
+            "The service on this machine (`hence serve {}`), medians\n{}",
+            service::OPTIONS.join(" "),
+            served(figures)
+        )
     }));
     let counts = results.instructions.as_deref();
     sections.extend(counts.filter(|counts| !counts.is_empty()).map(|counts| {
@@ -200,6 +212,32 @@ pub fn json(results: &Results) -> Value {
             .collect();
         json!({"pool": pool.name(), "milliseconds": steps, "bytes": figures.peak})
     });
+    let service = results.service.as_ref().map(|figures| {
+        let rate =
+            |rate: Rate| json!({"per_second": rate.per_second, "cpu_microseconds": rate.cpu});
+        let requests = figures.requests.iter().map(|compared| {
+            json!({
+                "path": compared.form.path("NODE"),
+                "bytes": compared.bytes,
+                "hence": rate(compared.hence),
+                "bare": rate(compared.bare),
+                "bare_over_hence": compared.ratio,
+            })
+        });
+        json!({
+            "nodes": figures.demand.nodes,
+            "connections": CONNECTIONS,
+            "requests": requests.collect::<Vec<_>>(),
+            "watchers": figures.demand.watchers,
+            "heard_seconds": figures.heard.map(|heard| heard.as_secs_f64()),
+            "agents": figures.demand.agents,
+            "converged": figures.converged.map(|converged| json!({
+                "seconds": converged.time.as_secs_f64(),
+                "requests": converged.requests,
+                "bytes": converged.peak,
+            })),
+        })
+    });
     let instructions = results.instructions.iter().flatten().map(
         |counted| json!({"case": counted.case, "by": counted.by, "instructions": counted.count}),
     );
@@ -217,6 +255,7 @@ pub fn json(results: &Results) -> Value {
         "hash_milliseconds": results.hash.map(|hash| hash.as_secs_f64() * 1e3),
         "nodes": nodes,
         "pools": pools.collect::<Vec<_>>(),
+        "service": service,
         "instructions": instructions.collect::<Vec<_>>(),
         "bounds": bounds.collect::<Vec<_>>(),
     })
@@ -426,6 +465,52 @@ fn pools(results: &Results) -> Option<String> {
     (rows.len() > 1).then(|| table(&rows))
 }
 
+fn served(figures: &service::Figures) -> String {
+    let heading = ["", "hence", "bare", "bare/hence"];
+    let mut rows = vec![heading.map(String::from).to_vec()];
+    let Demand {
+        nodes,
+        watchers,
+        agents,
+        ..
+    } = figures.demand;
+    for compared in &figures.requests {
+        let Compared { hence, bare, .. } = compared;
+        rows.push(vec![
+            format!(
+                "GET {} of {nodes}, {} bytes: requests/s",
+                compared.form.path("NODE"),
+                compared.bytes
+            ),
+            figure(Some(hence.per_second), 0),
+            figure(Some(bare.per_second), 0),
+            figure(Some(compared.ratio), 2),
+        ]);
+        rows.push(vec![
+            "  CPU time of the server for each, in µs".to_string(),
+            figure(Some(hence.cpu), 1),
+            figure(Some(bare.cpu), 1),
+        ]);
+    }
+    let mut alone = |what: String, value: f64, decimals| {
+        rows.push(vec![what, figure(Some(value), decimals)]);
+    };
+    if let Some(heard) = figures.heard {
+        let what = format!("{watchers} watchers hear of an activation, from its request, in s");
+        alone(what, heard.as_secs_f64(), 2);
+    }
+    if let Some(converged) = figures.converged {
+        let (seconds, pause) = (converged.time.as_secs_f64(), PAUSE.as_secs());
+        let what = format!("{agents} agents run what is activated, {pause} s of politeness, in s");
+        alone(what, seconds, 2);
+        let rate = converged.requests as f64 / seconds;
+        alone("  requests/s meanwhile".to_string(), rate, 0);
+        let peak = megabytes(converged.peak as f64);
+        alone("  peak memory of the server in MB".to_string(), peak, 0);
+    }
+    table(&rows)
+}
+
 fn nodes(measured: &Nodes) -> String {
     let row = |what: &str, usage: Usage, reads: Option<usize>| {
         vec![
@@ -546,6 +631,7 @@ mod tests {
             measurements,
             nodes: None,
             pools: Vec::new(),
+            service: None,
             catalogs: Vec::new(),
             hash: None,
             instructions: Some(vec![Instructions {

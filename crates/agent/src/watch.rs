@@ -37,8 +37,8 @@ pub fn run(agent: &Agent<'_>, told: &mut dyn FnMut(Result<Ended, Error>)) {
             Woken::Stop => return,
             // All nodes hear it in the same moment, and should not ask in the same moment.
             Woken::News => {
-                let spread = spread(interval / 60, interval / 60, agent.host.random());
-                if agent.host.wait(spread.min(Duration::from_secs(2))) == Woken::Stop {
+                let about = (interval / 60).min(Duration::from_secs(1));
+                if agent.host.wait(spread(about, about, agent.host.random())) == Woken::Stop {
                     return;
                 }
             }

@@ -20,8 +20,9 @@ use hence_ledger::value::Sealed;
 use hence_ledger::{Act, Entry};
 use hence_service::Service;
 use hence_service::history::STRANGERS;
+use hence_service::report::CheckIn;
 use hence_store::{Refused, Request, Store};
-use tokio::sync::{Semaphore, broadcast};
+use tokio::sync::{Semaphore, broadcast, oneshot};
 
 use crate::answer::No;
 use crate::limits::Counts;
@@ -37,7 +38,12 @@ pub struct Hub {
     pub(crate) counts: Counts,
     pub(crate) metrics: Metrics,
     pub(crate) connections: Arc<Semaphore>,
+    /// Nodes that check in, and wait for the service.
+    waiting: Mutex<Vec<(CheckIn, Telling)>>,
 }
+
+/// Takes what a node is told.
+type Telling = oneshot::Sender<Result<words::CheckedIn, No>>;
 
 /// What else a server is made of.
 pub(crate) struct Rest {
@@ -113,6 +119,7 @@ impl Hub {
             counts: Counts::default(),
             metrics: Metrics::default(),
             connections: Arc::new(Semaphore::new(parts.limits.connections)),
+            waiting: Mutex::default(),
             parts: Rest {
                 seal: parts.seal,
                 clock: parts.clock,
@@ -153,12 +160,43 @@ impl Hub {
             hub.publish(&service);
             result
         });
-        match done.await {
-            Ok(result) => result,
-            Err(_) => {
-                Err(hence_store::Error::new(hence_store::FAILED, "the request was given up").into())
-            }
+        done.await.unwrap_or_else(|_| Err(given_up()))
+    }
+
+    /// Notes what a node says. Whoever comes while the service is busy goes along with the first of them, so that one write
+    /// keeps what all of them say.
+    pub(crate) async fn check_in(
+        self: &Arc<Self>,
+        check_in: CheckIn,
+    ) -> Result<words::CheckedIn, No> {
+        let (telling, told) = oneshot::channel();
+        let is_first = {
+            let mut waiting = self.waiting();
+            waiting.push((check_in, telling));
+            waiting.len() == 1
+        };
+        if is_first {
+            let hub = self.clone();
+            let work = self.work(move |service| {
+                let waiting = std::mem::take(&mut *hub.waiting());
+                let (check_ins, telling): (Vec<CheckIn>, Vec<Telling>) =
+                    waiting.into_iter().unzip();
+                let told = service.check_in_all(&check_ins);
+                // Whoever is told finds it in what is served.
+                hub.publish(service);
+                for (telling, told) in telling.into_iter().zip(told) {
+                    // A node that has left will come again.
+                    let _ = telling.send(told.map_err(No::from));
+                }
+                Ok(())
+            });
+            work.await?;
         }
+        told.await.unwrap_or_else(|_| Err(given_up()))
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Vec<(CheckIn, Telling)>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes in what other servers add to the store, until it is stopped. The store is opened once more for it, so that
@@ -326,6 +364,10 @@ impl Hub {
             if_version: doing.if_version,
         }
     }
+}
+
+fn given_up() -> No {
+    hence_store::Error::new(hence_store::FAILED, "the request was given up").into()
 }
 
 impl View {

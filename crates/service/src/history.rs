@@ -1,12 +1,13 @@
 //! What nodes are to run, and were to run before.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ecow::EcoString;
-use hence_fleet::{Config, Kind, Pool};
-use hence_ledger::Act;
-use hence_ledger::entry::{Active, Nodes, Scope};
+use hence_fleet::{Config, Difference, Kind, Pool, difference};
+use hence_ledger::entry::{Active, Nodes};
 use hence_ledger::key::fold;
+use hence_ledger::{Act, Hash};
 use hence_store::{Error, Refused};
 
 use crate::Service;
@@ -24,23 +25,40 @@ pub(crate) struct Activations {
 
 struct Activation {
     version: u64,
-    /// The version that was activated, and those that nodes went back to.
+    target: u64,
+    /// Where what was asserted at the target is.
+    address: Hash,
+    /// What nodes were to run after it.
     active: Active,
     changed: Nodes,
     gone: BTreeSet<String>,
 }
 
+/// Fleets as they were, for those who ask next: when something is activated, all nodes ask about the same two versions.
+#[derive(Default)]
+pub(crate) struct Past(Mutex<Vec<(u64, Arc<Pool>)>>);
+
+/// So many are kept.
+const MOST_PAST: usize = 2;
+
+impl Past {
+    fn kept(&self) -> MutexGuard<'_, Vec<(u64, Arc<Pool>)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Service {
     /// What a node is to run; nothing if there is no such node.
     pub fn config(&self, node: &str) -> Result<Option<Config>, Refused> {
-        let active = self.repository().active();
-        self.config_under(node, &active, self.repository().version())
+        self.config_at(node, self.repository().version())
     }
 
     /// What a node is to run, whether it is asserted or not.
     pub(crate) fn active_config(&self, node: &str) -> Result<Config, Refused> {
         let target = self.repository().active().target(&fold(node));
-        self.with_pool(target, |pool| match (pool.config(node), target) {
+        let past = self.past(target)?;
+        let pool = past.as_deref().unwrap_or(&self.active);
+        Ok(match (pool.config(node), target) {
             (Some(config), _) => config,
             (None, 0) => Config::new(),
             (None, _) => pool.stranger_config(),
@@ -50,32 +68,74 @@ impl Service {
     /// The features and the groups that a node is to have, as they are spelled.
     pub fn memberships(&self, node: &str) -> Result<[Vec<EcoString>; 2], Refused> {
         let target = self.repository().active().target(&fold(node));
-        self.with_pool(target, |pool| {
-            [pool.features(node), pool.memberships(node)].map(Option::unwrap_or_default)
-        })
-    }
-
-    /// Looks at the fleet as it was asserted at a version; most nodes are to run what is at hand.
-    fn with_pool<T>(&self, version: u64, look: impl FnOnce(&Pool) -> T) -> Result<T, Refused> {
-        match version == self.base {
-            true => Ok(look(&self.active)),
-            false => self.pool_at(version).map(|pool| look(&pool)),
-        }
+        let past = self.past(target)?;
+        let pool = past.as_deref().unwrap_or(&self.active);
+        let names = [pool.features(node), pool.memberships(node)];
+        Ok(names.map(Option::unwrap_or_default))
     }
 
     /// What a node was to run at a version; nothing if there was no such node, nor is there one.
     pub fn config_at(&self, node: &str, version: u64) -> Result<Option<Config>, Refused> {
-        let active = match version {
-            0 => Active::default(),
-            _ => match self.repository().entry(version)? {
-                Some(entry) => entry.active,
-                None => self
-                    .repository()
-                    .state_at(version)
-                    .map(|_| Active::default())?,
-            },
+        let target = self.target_at(node, version)?;
+        self.config_under(node, target, version)
+    }
+
+    /// How what a node was to run at one version differs from what it was at another; nothing if there was no such node.
+    pub fn difference_between(
+        &self,
+        node: &str,
+        before: u64,
+        after: u64,
+    ) -> Result<Option<Difference>, Refused> {
+        let (former, latter) = (self.target_at(node, before)?, self.target_at(node, after)?);
+        let configs = (
+            self.config_under(node, former, before)?,
+            self.config_under(node, latter, after)?,
+        );
+        let (Some(before), Some(after)) = configs else {
+            return Ok(None);
         };
-        self.config_under(node, &active, version)
+        let (former, latter) = (self.past(former)?, self.past(latter)?);
+        let [former, latter] = [&former, &latter].map(|past| past.as_deref());
+        let (former, latter) = (
+            former.unwrap_or(&self.active),
+            latter.unwrap_or(&self.active),
+        );
+        Ok(Some(difference(&before, &after, latter, former)))
+    }
+
+    /// The version whose assertions a node was to run at a version.
+    fn target_at(&self, node: &str, version: u64) -> Result<u64, Refused> {
+        let node = fold(node);
+        let mut known = self.activations.known.iter();
+        if version == self.repository().version() {
+            return Ok(self.repository().active().target(&node));
+        }
+        if let Some(activation) = known.find(|activation| activation.version == version) {
+            return Ok(activation.active.target(&node));
+        }
+        match version {
+            0 => Ok(0),
+            _ => match self.repository().entry(version)? {
+                Some(entry) => Ok(entry.active.target(&node)),
+                None => self.repository().state_at(version).map(|_| 0),
+            },
+        }
+    }
+
+    /// What a version asserted, unless that is what most nodes are to run now.
+    fn past(&self, version: u64) -> Result<Option<Arc<Pool>>, Refused> {
+        if version == self.base {
+            return Ok(None);
+        }
+        let mut kept = self.past.kept();
+        if let Some((_, pool)) = kept.iter().find(|(other, _)| *other == version) {
+            return Ok(Some(pool.clone()));
+        }
+        let pool = Arc::new(self.pool_at(version)?);
+        kept.truncate(MOST_PAST - 1);
+        kept.insert(0, (version, pool.clone()));
+        Ok(Some(pool))
     }
 
     /// The fleet as a node was to run it at a version, and which version's assertions that are.
@@ -88,22 +148,21 @@ impl Service {
     fn config_under(
         &self,
         node: &str,
-        active: &Active,
+        target: u64,
         version: u64,
     ) -> Result<Option<Config>, Refused> {
-        let target = active.target(&fold(node));
-        let (config, strange) = self.with_pool(target, |pool| match pool.config(node) {
-            Some(config) => (Some(config), Config::new()),
-            None if target == 0 => (None, Config::new()),
-            None => (None, pool.stranger_config()),
-        })?;
-        if config.is_some() {
-            return Ok(config);
+        let past = self.past(target)?;
+        let pool = past.as_deref().unwrap_or(&self.active);
+        if let Some(config) = pool.config(node) {
+            return Ok(Some(config));
         }
         let is_known = self.head().spelling(Kind::Node, node).is_some()
             || version < self.repository().version()
                 && self.pool_at(version)?.spelling(Kind::Node, node).is_some();
-        Ok(is_known.then_some(strange))
+        Ok(is_known.then(|| match target {
+            0 => Config::new(),
+            _ => pool.stranger_config(),
+        }))
     }
 
     /// The version with which the configuration of a node last changed; 0 if it never did.
@@ -120,12 +179,20 @@ impl Service {
             if activation.version > version {
                 continue;
             }
-            let target = activation.active.target(&node);
-            let known = self.repository().assertion_at(target, &key)?;
-            let changed = match known {
-                Some(_) => activation.changed.contains(&node),
+            let is_known = match activation.active.target(&node) {
+                0 => false,
+                target if target == self.base => self.active.spelling(Kind::Node, &node).is_some(),
+                target if target == activation.target => {
+                    let found = self.repository().assertion_in(activation.address, &key)?;
+                    found.is_some()
+                }
+                // A rollout was taken back, and what this node went back to is not what others did.
+                target => self.repository().assertion_at(target, &key)?.is_some(),
+            };
+            let changed = match is_known {
+                true => activation.changed.contains(&node),
                 // Who was not there has what strangers had.
-                None => activation.changed.contains(STRANGERS) || activation.gone.contains(&node),
+                false => activation.changed.contains(STRANGERS) || activation.gone.contains(&node),
             };
             if changed {
                 return Ok(activation.version);
@@ -143,21 +210,17 @@ impl Service {
             };
             if let Act::Activation {
                 target,
-                scope,
                 changed,
                 gone,
+                ..
             } = entry.act
             {
-                let apart = match scope {
-                    Scope::Everything => entry.active.apart,
-                    Scope::Only(_) => BTreeMap::new(),
-                };
+                let asserted = self.repository().entry(target)?;
                 new.push(Activation {
                     version,
-                    active: Active {
-                        base: target,
-                        apart,
-                    },
+                    target,
+                    address: asserted.map_or(entry.address, |asserted| asserted.address),
+                    active: entry.active,
                     changed,
                     gone,
                 });

@@ -27,7 +27,7 @@ use hence_model::diagnostic::{Diagnostic, Severity};
 use hence_store::{Proposal, Receipt, Refused, Repository, Request, Rules, Store};
 
 pub use activation::{Activated, Extent, Pair, Planned};
-use history::Activations;
+use history::{Activations, Past};
 use remote::Remote;
 
 /// A fleet on a store.
@@ -41,6 +41,8 @@ pub struct Service {
     /// What became of each key between the two.
     pending: BTreeMap<Key, Change>,
     activations: Activations,
+    /// What versions said that nodes were to run before.
+    past: Past,
     /// The version of the newest commit; 0 if there is none.
     committed: u64,
     /// The version up to which all of this is known.
@@ -71,6 +73,7 @@ impl Service {
             base,
             pending: BTreeMap::new(),
             activations: Activations::default(),
+            past: Past::default(),
             committed: 0,
             known: 0,
             remote: None,

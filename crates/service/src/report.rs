@@ -13,6 +13,17 @@ use hence_store::{Error, Refused, Request};
 
 use crate::{Leave, Service};
 
+/// What a node says when it checks in.
+#[derive(Clone, Debug)]
+pub struct CheckIn {
+    /// By whom it is said, should the node have to be made.
+    pub request: Request,
+    /// The node.
+    pub node: String,
+    /// What it says.
+    pub report: Report,
+}
+
 impl Service {
     /// Notes what a node says. One that nobody knows walks in.
     pub fn check_in(
@@ -26,9 +37,38 @@ impl Service {
         }
         self.walk_in(request, node, &[])?;
         self.tag(request, node, &report.facts)?;
-        let bytes = serde_json::to_vec(report).expect("a report can be written");
-        let store = self.repository().store();
-        store.report(&fold(node), &bytes)?;
+        let (node, bytes) = row(node, report);
+        self.repository().store().report(&node, &bytes)?;
+        self.checked_in(&node)
+    }
+
+    /// Notes what many nodes say, in one step of the store. What is wrong with one is no trouble for the others.
+    pub fn check_in_all(&mut self, check_ins: &[CheckIn]) -> Vec<Result<CheckedIn, Refused>> {
+        let mut rows = Vec::new();
+        let walk_in = |check_in: &CheckIn| {
+            let CheckIn {
+                request,
+                node,
+                report,
+            } = check_in;
+            self.walk_in(request, node, &[])?;
+            self.tag(request, node, &report.facts)?;
+            rows.push(row(node, report));
+            Ok(())
+        };
+        let walked: Vec<Result<(), Refused>> = check_ins.iter().map(walk_in).collect();
+        let kept = self.repository().store().report_all(&rows);
+        let told = walked.into_iter().zip(check_ins);
+        told.map(|(walked, check_in)| {
+            walked?;
+            kept.clone()?;
+            self.checked_in(&check_in.node)
+        })
+        .collect()
+    }
+
+    /// What a node is told.
+    fn checked_in(&mut self, node: &str) -> Result<CheckedIn, Refused> {
         let spelling = self.head().spelling(Kind::Node, node);
         Ok(CheckedIn {
             node: spelling.map_or_else(|| node.to_owned(), |name| name.to_string()),
@@ -105,4 +145,10 @@ impl Service {
         let read = |bytes: &[u8]| serde_json::from_slice(bytes).unwrap_or_default();
         Ok(reports.map(|(node, bytes)| (node, read(&bytes))).collect())
     }
+}
+
+/// A report, as it is kept.
+fn row(node: &str, report: &Report) -> (String, Vec<u8>) {
+    let bytes = serde_json::to_vec(report).expect("a report can be written");
+    (fold(node), bytes)
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
+use hence_api::words::{CheckedIn, Report};
 use hence_fleet::edit::{Edit, Item, Relation, Thing};
 use hence_fleet::generate::{Shape, valid};
 use hence_fleet::{Config, Kind, Pool, Words, plan};
@@ -11,6 +12,7 @@ use hence_ledger::entry::Origin;
 use hence_ledger::{Command, Hash, Key, Keys, Value, parser};
 use hence_model::random::Random;
 use hence_model::source::Sources;
+use hence_service::report::CheckIn;
 use hence_service::{Activated, Extent, Leave, Service};
 use hence_store::{Appended, Error, Memory, Receipt, Refused, Request, Store};
 
@@ -132,6 +134,46 @@ fn who_walks_in_gets_what_is_active_and_not_what_is_pending() {
     assert_eq!(text(&service.head().config("n").unwrap()), "P=7, 2");
     activated(&mut service);
     assert_eq!(config(&service, "n"), "P=7, 2");
+}
+
+#[test]
+fn who_checks_in_with_one_that_is_refused_is_told_all_the_same() {
+    let store = Memory::default();
+    let mut service = service(&store);
+    tell(
+        &mut service,
+        "assert param/P ; assert group/+++default/param/P 1 ; assert node/Known",
+    );
+    let version = activated(&mut service);
+    let check_ins = ["known", "", "new"].map(|node| CheckIn {
+        request: request(),
+        node: node.into(),
+        report: Report {
+            applied: Some(version),
+            ..Report::default()
+        },
+    });
+    let told = service.check_in_all(&check_ins);
+    let told: Vec<Option<CheckedIn>> = told.into_iter().map(Result::ok).collect();
+    let checked_in = |node: &str, version| {
+        let node = node.to_owned();
+        Some(CheckedIn { node, version })
+    };
+    assert_eq!(
+        told,
+        [
+            checked_in("Known", version),
+            None,
+            checked_in("new", version)
+        ]
+    );
+    let kept = service.reports().unwrap();
+    let kept: Vec<&str> = kept.keys().map(String::as_str).collect();
+    assert_eq!(kept, ["known", "new"]);
+    assert_eq!(
+        service.report_of("Known").unwrap(),
+        Some(check_ins[0].report.clone())
+    );
 }
 
 #[test]
@@ -297,6 +339,21 @@ impl Story {
             if let Some(then) = then {
                 assert_eq!(text(&then), *config, "{node} at {some}");
             }
+        }
+        for node in self.past[version].keys() {
+            let side = |version: usize| {
+                let config = service.config_at(node, version as u64).unwrap();
+                (
+                    config,
+                    service.active_pool_at(node, version as u64).unwrap().1,
+                )
+            };
+            let ((before, former), (after, latter)) = (side(some), side(version));
+            let expected = before
+                .zip(after)
+                .map(|(before, after)| hence_fleet::difference(&before, &after, &latter, &former));
+            let told = service.difference_between(node, some as u64, version as u64);
+            assert_eq!(told.unwrap(), expected, "{node} since {some}");
         }
         if random.chance(10) {
             self.service = crate::service(&self.store);

@@ -200,10 +200,19 @@ impl Store for Redb {
     }
 
     fn report(&self, node: &str, report: &[u8]) -> Result<(), Error> {
+        self.report_all(&[(node.to_owned(), report.to_owned())])
+    }
+
+    fn report_all(&self, reports: &[(String, Vec<u8>)]) -> Result<(), Error> {
         let write = || {
             let write = begin(&self.0.database)?;
-            let row = with_sum(node.as_bytes(), report);
-            write.open_table(REPORTS)?.insert(node, row.as_slice())?;
+            {
+                let mut table = write.open_table(REPORTS)?;
+                for (node, report) in reports {
+                    let row = with_sum(node.as_bytes(), report);
+                    table.insert(node.as_str(), row.as_slice())?;
+                }
+            }
             Ok(write.commit()?)
         };
         write().map_err(|error| self.trouble(error))

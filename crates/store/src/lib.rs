@@ -70,6 +70,12 @@ pub trait Store: Send + Sync {
     /// Keeps what a node reports, instead of what it reported before.
     fn report(&self, node: &str, report: &[u8]) -> Result<(), Error>;
 
+    /// The same for many nodes, in as few steps as the store can.
+    fn report_all(&self, reports: &[(String, Vec<u8>)]) -> Result<(), Error> {
+        let mut reports = reports.iter();
+        reports.try_for_each(|(node, report)| self.report(node, report))
+    }
+
     /// What a node reported last.
     fn report_of(&self, node: &str) -> Result<Option<Vec<u8>>, Error>;
 

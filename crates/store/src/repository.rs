@@ -175,15 +175,20 @@ impl Repository {
 
     /// What was asserted about a key at a version, without reading the rest.
     pub fn assertion_at(&self, version: u64, key: &Key) -> Result<Option<Assertion>, Error> {
-        let Some(entry) = self.entry(version)? else {
-            return Ok(None);
-        };
+        match self.entry(version)? {
+            Some(entry) => self.assertion_in(entry.address, key),
+            None => Ok(None),
+        }
+    }
+
+    /// What is asserted about a key in the state with this address.
+    pub fn assertion_in(&self, address: Hash, key: &Key) -> Result<Option<Assertion>, Error> {
         let mut object = |hash| {
             self.store
                 .object(hash)?
                 .ok_or_else(|| self.object_damaged(hash))
         };
-        let found = hence_ledger::state::find(entry.address, key, &mut object)?;
+        let found = hence_ledger::state::find(address, key, &mut object)?;
         found.map_err(|damaged| self.object_damaged(damaged.0))
     }
 

@@ -7,12 +7,13 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use hence_api::words::{self, Changes, Page, Report};
+use hence_fleet::Kind;
 use hence_fleet::edit::NO_SUCH;
 use hence_fleet::token::Role;
-use hence_fleet::{Kind, difference};
 use hence_ledger::key::fold;
 use hence_service::explained::told;
 use hence_service::pushed::Archive;
+use hence_service::report::CheckIn;
 use hence_service::{Service, activation};
 use serde::Deserialize;
 
@@ -197,14 +198,8 @@ pub async fn changes(
 pub(super) async fn changed(hub: &Arc<Hub>, node: String, since: u64) -> Result<Changes, No> {
     hub.work(move |service| {
         let newest = service.repository().version();
-        let mut sides = Vec::new();
-        for version in [since, newest] {
-            let config = service
-                .config_at(&node, version)?
-                .ok_or_else(|| no_node(&node))?;
-            sides.push((config, service.active_pool_at(&node, version)?.1));
-        }
-        let difference = difference(&sides[0].0, &sides[1].0, &sides[1].1, &sides[0].1);
+        let difference = service.difference_between(&node, since, newest)?;
+        let difference = difference.ok_or_else(|| no_node(&node))?;
         let (parameters, restart, reread) = super::ledger::told(&difference);
         Ok(Changes {
             since,
@@ -299,6 +294,10 @@ pub async fn check_in(
         words::Doing::default(),
         &format!("check-in {node}"),
     );
-    let told = hub.work(move |service| Ok(service.check_in(&request, &node, &report)?));
-    Ok(json(&told.await?))
+    let check_in = CheckIn {
+        request,
+        node,
+        report,
+    };
+    Ok(json(&hub.check_in(check_in).await?))
 }
