@@ -1,7 +1,11 @@
 //! What holds of all XML files and transactions, with `xmllint` as the judge. `HENCE_CASES` says over how many.
 
+mod algebra;
 mod generate;
 mod judge;
+mod simple;
+mod transactions;
+mod valid;
 mod well_formed;
 
 /// How many cases: so many, or as many as somebody wants.
