@@ -8,14 +8,14 @@
 //! assert / <books/>                                       the whole document
 //! ```
 //!
-//! A command ends with its line, or with the line in which its last element ends. Which elements it writes, and what,
-//! depends on the command alone: on names, attributes and places in it, never on what a document holds.
+//! A command goes on as long as an element in it is open, and in lines that begin with a blank. Which elements it writes,
+//! and what, depends on the command alone: on names, attributes and places in it, never on what a document holds.
 
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::{FileId, Sources, Span};
 
 use crate::cursor::{Cursor, Trouble, is_space};
-use crate::document::{Extent, Id, Tree, content};
+use crate::document::{Extent, Id, Tree, content, is_line_end};
 use crate::dtd::Dtd;
 use crate::entities::Expansion;
 use crate::path::{self, By, Key, Path, Step};
@@ -251,7 +251,7 @@ fn command(sources: &Sources, cursor: &mut Cursor<'_>) -> Result<Command, Troubl
             let key = path::key(cursor)?;
             let span = cursor.since(start);
             skip_blanks(cursor);
-            if !cursor.is_at_end() && !cursor.sees("\n") && !cursor.sees("\r\n") {
+            if !is_line_end(cursor.rest()) {
                 let mut trouble = cursor.unexpected("the end of the line");
                 trouble.code = COMMAND;
                 return Err(trouble);
@@ -288,7 +288,7 @@ fn blanks(cursor: &mut Cursor<'_>) -> Result<(), Trouble> {
     }
 }
 
-/// The rest of a line, and as many lines as its elements take. Blanks around it are not meant.
+/// The rest of a line, and those that belong to it. Blanks around it are not meant.
 fn line_content(sources: &Sources, cursor: &mut Cursor<'_>) -> Result<Tree, Trouble> {
     let start = cursor.at;
     skip_blanks(cursor);

@@ -150,7 +150,6 @@ impl<'t> Cursor<'t> {
 
     /// Refuses characters that XML does not have in a text that begins at a place.
     pub fn legal(&self, start: usize, text: &str) -> Result<(), Trouble> {
-        // Most texts are ASCII, in which only control characters are to be looked for.
         let Some((place, character)) = text.char_indices().find(|(_, c)| !is_character(*c)) else {
             return Ok(());
         };

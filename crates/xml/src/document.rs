@@ -320,8 +320,18 @@ pub(crate) enum Extent {
     OneElement,
     /// All of the text.
     All,
-    /// Up to the end of the line in which nothing is open any more.
+    /// Up to the end of a line that does not go on, when nothing is open any more.
     Line,
+}
+
+/// Whether a line ends here for good: the next one does not begin with a blank, or has nothing else.
+pub(crate) fn is_line_end(rest: &str) -> bool {
+    let behind = rest.strip_prefix('\r').unwrap_or(rest).strip_prefix('\n');
+    let Some(behind) = behind else {
+        return rest.is_empty();
+    };
+    let next = behind.lines().next().unwrap_or_default();
+    !next.starts_with([' ', '\t']) || is_blank(next)
 }
 
 /// `<?xml version="1.0" encoding="UTF-8" standalone="no"?>`, of which only the version must be there.
@@ -433,7 +443,7 @@ pub(crate) fn content(
             && match extent {
                 Extent::OneElement => !tree.top.is_empty(),
                 Extent::All => cursor.is_at_end(),
-                Extent::Line => cursor.is_at_end() || cursor.sees("\n") || cursor.sees("\r\n"),
+                Extent::Line => is_line_end(cursor.rest()),
             };
         if done {
             return Ok(());
@@ -562,8 +572,14 @@ fn text(cursor: &mut Cursor<'_>, to_line_end: bool) -> Result<(Kind, Span), Trou
     let start = cursor.at;
     loop {
         let rest = cursor.rest();
-        let is_end = |c: char| c == '<' || c == '&' || c == '\n' && to_line_end;
-        let length = rest.find(is_end).unwrap_or(rest.len());
+        let mut length = rest.find(['<', '&']).unwrap_or(rest.len());
+        if to_line_end {
+            let ends = rest[..length].match_indices(['\r', '\n']);
+            let mut ends = ends.map(|(place, _)| place);
+            length = ends
+                .find(|place| is_line_end(&rest[*place..]))
+                .unwrap_or(length);
+        }
         let piece = &rest[..length];
         if let Some(place) = piece.find("]]>") {
             let place = cursor.at + place;
@@ -571,11 +587,7 @@ fn text(cursor: &mut Cursor<'_>, to_line_end: bool) -> Result<(Kind, Span), Trou
             return Err(cursor.fail(place, place + 3, message));
         }
         cursor.legal(cursor.at, piece)?;
-        let kept = match to_line_end && rest[length..].starts_with('\n') {
-            true => piece.strip_suffix('\r').unwrap_or(piece).len(),
-            false => length,
-        };
-        cursor.at += kept;
+        cursor.at += length;
         if !cursor.sees("&") {
             break;
         }

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use hence_model::diagnostic::{Code, Diagnostic, similar};
-use hence_model::source::{Sources, Span};
+use hence_model::source::Sources;
 use hence_model::unit::OUTPUT_TOO_LARGE;
 
 use crate::command::{Command, Write};
@@ -403,7 +403,11 @@ impl<'w> Work<'w> {
             return;
         }
         self.is_keyed(&family, key);
-        let gone: HashSet<Id> = gone.into_iter().collect();
+        self.remove(parent, &gone.into_iter().collect());
+    }
+
+    /// Takes children out of an element. Where white space means nothing, the line goes with what stood in it.
+    pub(crate) fn remove(&mut self, parent: Id, gone: &HashSet<Id>) {
         let is_spaced = self.is_spaced(parent);
         let tree = &self.document.tree;
         let mut children: Vec<Id> = Vec::new();
@@ -412,7 +416,6 @@ impl<'w> Work<'w> {
                 children.push(*id);
                 continue;
             }
-            // The line goes with what stood in it.
             let blank = children
                 .last()
                 .filter(|last| tree.is_blank(self.sources, **last));
@@ -437,14 +440,4 @@ pub fn show(sources: &Sources, document: &Document, dtd: &Dtd, path: &Path) -> V
         text
     };
     elements.into_iter().map(text).collect()
-}
-
-/// Where in a document a path leads, for those who ask.
-pub fn places(sources: &Sources, document: &Document, dtd: &Dtd, path: &Path) -> Vec<Span> {
-    let mut work = Work::new(sources, document.clone(), dtd);
-    let elements = work.elements(path);
-    elements
-        .into_iter()
-        .map(|id| work.document.tree.node(id).span)
-        .collect()
 }

@@ -19,9 +19,9 @@ const ENOUGH: usize = 100;
 
 /// What is wrong with a document. Nothing, if nothing says how it should be.
 pub fn check(sources: &Sources, document: &Document, dtd: &Dtd) -> Vec<Diagnostic> {
-    let Some(doctype) = document.doctype.as_ref().filter(|_| dtd.constrains()) else {
+    if !dtd.constrains() {
         return Vec::new();
-    };
+    }
     let mut check = Check {
         sources,
         tree: &document.tree,
@@ -32,7 +32,9 @@ pub fn check(sources: &Sources, document: &Document, dtd: &Dtd) -> Vec<Diagnosti
         troubles: dtd.mistakes.clone(),
     };
     check.notations();
-    check.root(document, doctype.name);
+    if let Some(doctype) = &document.doctype {
+        check.root(document, doctype.name);
+    }
     for id in document.tree.elements() {
         check.element(id);
         if check.troubles.len() >= ENOUGH {
@@ -54,10 +56,9 @@ struct Check<'c> {
 }
 
 impl<'c> Check<'c> {
-    fn trouble(&mut self, span: Span, message: String) -> &mut Diagnostic {
-        self.troubles
-            .push(Diagnostic::error(INVALID, message).at(span));
-        self.troubles.last_mut().expect("it was just put there")
+    fn trouble(&mut self, span: Span, message: String) {
+        let trouble = Diagnostic::error(INVALID, message).at(span);
+        self.troubles.push(trouble);
     }
 
     fn blame(&mut self, span: Span, message: String, declared: Span) {
@@ -229,11 +230,11 @@ impl<'c> Check<'c> {
                 self.blame(element.name, message, kind.span);
             }
             // A default may refer to an element, too.
-            if let Default::Fixed(value) | Default::Value(value) = &kind.default {
-                if !element.attributes.iter().any(is_written) {
-                    let value = normalised(&kind.kind, value.clone());
-                    self.named(kind, &value, element.name);
-                }
+            if let Default::Fixed(value) | Default::Value(value) = &kind.default
+                && !element.attributes.iter().any(is_written)
+            {
+                let value = normalised(&kind.kind, value.clone());
+                self.named(kind, &value, element.name);
             }
         }
     }

@@ -1,6 +1,8 @@
 //! What holds of all XML files and transactions, with `xmllint` as the judge. `HENCE_CASES` says over how many.
 
 mod algebra;
+mod cut;
+mod fuzz;
 mod generate;
 mod judge;
 mod simple;

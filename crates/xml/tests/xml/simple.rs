@@ -139,10 +139,10 @@ impl Element {
             if matches!(by, By::Position(wanted) if *wanted != number + 1) {
                 continue;
             }
-            if let Item::Element(element) = &mut self.children[place] {
-                if element.has(by) {
-                    element.within(rest, order, fault)?;
-                }
+            if let Item::Element(element) = &mut self.children[place]
+                && element.has(by)
+            {
+                element.within(rest, order, fault)?;
             }
         }
         Some(())

@@ -75,7 +75,7 @@ fn inside(text: &str) -> &str {
 
 fn line(random: &mut Random, kind: &Type) -> Option<String> {
     let name = one(random, &NAMES);
-    let mut element = |random: &mut Random, name: &str| {
+    let element = |random: &mut Random, name: &str| {
         let mut text = String::new();
         let wrong = if random.chance(70) { 0 } else { 6 };
         kind.element(random, name, 2, &mut 12, wrong, &mut text);
@@ -165,4 +165,73 @@ fn the_judge_accepts_a_new_document_exactly_if_it_is_committed() {
         committed * 10 > wanted && committed * 10 < wanted * 9,
         "{committed} of {wanted}"
     );
+}
+
+#[test]
+fn all_but_the_content_that_is_asserted_stays_byte_for_byte() {
+    let mut changed = 0;
+    for seed in 0..cases(8_000) {
+        let mut random = Random::new(seed);
+        let text = crate::generate::document(&mut random);
+        let Ok(mut read) = read(&text) else { continue };
+        // A way to some element, by positions.
+        let mut path = String::new();
+        let mut at = read.document.root();
+        let mut place = 1;
+        loop {
+            let tree = &read.document.tree;
+            let element = tree.element(at).expect("only elements are walked to");
+            path.push_str(&format!("/{}[{place}]", read.sources.slice(element.name)));
+            let children: Vec<usize> = element
+                .children
+                .iter()
+                .copied()
+                .filter(|id| tree.element(*id).is_some())
+                .collect();
+            if children.is_empty() || random.chance(40) {
+                break;
+            }
+            at = *random.pick(&children);
+            let name = |id: usize| tree.element(id).map(|one| read.sources.slice(one.name));
+            let family: Vec<usize> = children
+                .into_iter()
+                .filter(|id| name(*id) == name(at))
+                .collect();
+            place = 1 + family.iter().position(|id| *id == at).expect("it is there");
+        }
+        let node = read.document.tree.node(at).span;
+        let close = read
+            .document
+            .tree
+            .element(at)
+            .and_then(|element| element.close);
+        let script = format!("assert {path} <new a='1'/>&amp;");
+        let file = read.sources.add("script", &script).unwrap();
+        let commands = command::parse(&read.sources, file).unwrap();
+        let mut work = Work::new(&read.sources, read.document.clone(), &read.dtd);
+        work.perform(&commands[0]);
+        let (document, notes) = work.finish();
+        if !notes.is_empty() {
+            continue;
+        }
+        let head = &text[..node.end as usize];
+        let wanted = match close {
+            Some(close) => format!("{head}><new a='1'/>&amp;{}", &text[close.start as usize..]),
+            None => {
+                let name = path
+                    .rsplit('/')
+                    .next()
+                    .and_then(|step| step.split('[').next());
+                let behind = &text[node.end as usize + 2..];
+                format!(
+                    "{}><new a='1'/>&amp;</{}>{behind}",
+                    head.trim_end(),
+                    name.unwrap_or_default()
+                )
+            }
+        };
+        assert_eq!(document.text(&read.sources), wanted, "{script}");
+        changed += 1;
+    }
+    assert!(changed as u64 * 4 > cases(8_000), "{changed}");
 }
