@@ -42,6 +42,8 @@ fn every_answer_that_is_shown_is_a_real_one() {
         &folder.join("examples/htcondor"),
     );
 
+    copy_below(&root.join("examples/xml"), &folder.join("examples/xml"));
+
     let read = |name: &str| fs::read_to_string(root.join(name)).expect("the page is there");
     let pages = [
         "README.md",
@@ -51,6 +53,7 @@ fn every_answer_that_is_shown_is_a_real_one() {
         "docs/diff.md",
         "docs/fleet.md",
         "docs/policy.md",
+        "docs/xml.md",
     ]
     .map(read)
     .concat();
