@@ -215,7 +215,7 @@ fn step(cursor: &mut Cursor<'_>) -> Result<Step, Trouble> {
 /// Within brackets, a number; all else looks at content.
 fn position(cursor: &mut Cursor<'_>) -> Result<usize, Trouble> {
     let rest = cursor.rest();
-    let end = rest.find(']').unwrap_or(rest.len());
+    let end = rest.find([']', '\n']).unwrap_or(rest.len());
     let inside = rest[..end].trim_end();
     let is_number = !inside.is_empty() && inside.bytes().all(|digit| digit.is_ascii_digit());
     if !is_number {

@@ -1,9 +1,14 @@
 //! Which commands of a sequence are still in effect at its end.
 //!
-//! Two commands can have to do with each other in three ways. The later *covers* the earlier: all that the earlier writes is
-//! written again, so it is left out. The earlier is the *wider* one, and the later an exception to it: both stay, the wider one
-//! first. Or neither: then a part of the earlier would be in effect and a part would not, and which part depends on the order
-//! alone. This is refused. So what stays is a set: in any order that has wider commands first, it does the same.
+//! Two commands that write something in common can have to do with each other in three ways. The later *covers* the earlier:
+//! all that the earlier writes is written again, so it is left out. The earlier is the *wider* one, and the later an exception
+//! to it: both stay, the wider one first. Or neither: then a part of the earlier would be in effect and a part would not, and
+//! which part depends on the order alone. This is refused. So what stays is a set: in any order that has wider commands
+//! first, it does the same.
+//!
+//! Of two commands, the one with the wider step is the wider one, where their paths first differ: `/r/c/d` is wider than
+//! `/r/c[@k='1']`. As names are wider than keys, and no two keys are each wider than the other, no commands are wider than
+//! each other in a circle.
 
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::Sources;
@@ -33,9 +38,9 @@ pub fn reduce<'c>(
             let message = "this would take back a part of another command, and leave the rest";
             let trouble = Diagnostic::error(CROSSING, message).at(command.span);
             let trouble = trouble.label(earlier.span, "the other command");
-            troubles.push(trouble.help(
-                "put the wider command first, write both so that one lies within the other, or say in the other what is meant",
-            ));
+            troubles.push(
+                trouble.help("put the wider command first, or say in the other one what is meant"),
+            );
         }
         kept.push(command);
     }
@@ -60,21 +65,18 @@ fn leads(steps: &[&Step], others: &[&Step]) -> bool {
     steps.len() <= others.len() && pairs.all(|(step, other)| step.covers(other))
 }
 
-/// Whether one must come before the other when both are in effect.
+/// Whether one must come before the other when both are in effect: the first step in which they differ decides.
 pub fn is_wider(one: &Command, other: &Command) -> bool {
-    meet(one, other) && !commute(one, other) && (covers(one, other) || excepts(one, other))
-}
-
-/// Whether one says what is in all elements of a family, and the other is about one of them as a whole.
-fn excepts(one: &Command, other: &Command) -> bool {
+    if !meet(one, other) || commute(one, other) {
+        return false;
+    }
     let (steps, others) = (one.target(), other.target());
-    let is_content = matches!(one.write, Write::Content(_));
-    let is_whole = !matches!(other.write, Write::Content(_));
-    let is_same = steps
-        .iter()
-        .zip(&others)
-        .all(|(step, other)| other.covers(step));
-    is_content && is_whole && steps.len() == others.len() && leads(&steps, &others) && !is_same
+    let mut pairs = steps.iter().zip(&others);
+    match pairs.find(|(step, other)| !(step.covers(other) && other.covers(step))) {
+        Some((step, other)) => step.covers(other),
+        None if steps.len() != others.len() => steps.len() < others.len(),
+        None => !matches!(one.write, Write::Content(_)) && matches!(other.write, Write::Content(_)),
+    }
 }
 
 /// Whether some element could be written by both.

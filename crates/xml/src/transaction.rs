@@ -348,12 +348,13 @@ impl<'w> Work<'w> {
             tree.is_blank(self.sources, *before)
                 .then(|| tree.node(*before).span)
         };
+        let is_solid = |id: &Id| !tree.is_blank(self.sources, *id);
         let (at, blank, is_before) = match place.checked_sub(1) {
             Some(before) => (elements[before] + 1, blank(tree, elements[before]), false),
-            None => match elements.first() {
-                Some(first) => (*first, blank(tree, *first), true),
-                None if is_spaced => (0, None, false),
-                None => (children.len(), None, false),
+            None => match (elements.first(), children.iter().rposition(is_solid)) {
+                (Some(first), _) => (*first, blank(tree, *first), true),
+                (None, Some(last)) => (last + 1, blank(tree, last), false),
+                (None, None) => (0, None, false),
             },
         };
         let mut pieces = vec![new];
@@ -427,17 +428,28 @@ impl<'w> Work<'w> {
     }
 }
 
-/// The elements that a path means, and the text of each.
-pub fn show(sources: &Sources, document: &Document, dtd: &Dtd, path: &Path) -> Vec<String> {
+/// The text of each element that a path means, or why there is none.
+pub fn show(
+    sources: &Sources,
+    document: &Document,
+    dtd: &Dtd,
+    path: &Path,
+) -> Result<Vec<String>, Vec<Diagnostic>> {
     if path.steps.is_empty() {
-        return vec![document.text(sources)];
+        return Ok(vec![document.text(sources)]);
     }
     let mut work = Work::new(sources, document.clone(), dtd);
     let elements = work.elements(path);
+    // Who only looks may count what has a key.
+    work.notes.clear();
+    work.not_nothing(path, &elements);
+    if !work.notes.is_empty() {
+        return Err(work.notes);
+    }
     let text = |id: Id| {
         let mut text = String::new();
         work.document.tree.write(sources, &[id], &mut text);
         text
     };
-    elements.into_iter().map(text).collect()
+    Ok(elements.into_iter().map(text).collect())
 }

@@ -8,7 +8,7 @@ use hence_model::source::{FileId, ReadError, Sources, Span};
 use hence_xml::command::{self, Command};
 use hence_xml::file::{self, Machine, Replaced};
 use hence_xml::path::{self, Path as Steps};
-use hence_xml::transaction::{self, NOTHING_THERE, Nowhere};
+use hence_xml::transaction::{self, Nowhere};
 use hence_xml::{File, reduction, state, validity};
 use serde::Serialize;
 
@@ -254,9 +254,11 @@ impl Xml {
         let old = file.document.text(&file.sources);
         let in_effect = reduction::reduce(&file.sources, commands);
         let diff = similar::TextDiff::from_lines(&old, &new);
-        let lines = diff.iter_all_changes();
-        let lines = lines.filter(|line| line.tag() != similar::ChangeTag::Equal);
-        let lines = lines.count();
+        let count = |tag| {
+            let changes = diff.iter_all_changes();
+            changes.filter(|change| change.tag() == tag).count()
+        };
+        let lines = count(similar::ChangeTag::Insert).max(count(similar::ChangeTag::Delete));
         let header = format!("{} (as it would be)", self.file);
         let diff = diff.unified_diff().header(&self.file, &header).to_string();
         if !changing.plan && new != old {
@@ -280,7 +282,7 @@ impl Xml {
             console.data().write_all(diff.as_bytes())?;
         } else {
             let lines = many(lines, "line");
-            console.say(&format!("`{}`: {lines} of it changed", self.file));
+            console.say(&format!("`{}`: {lines} changed", self.file));
         }
         Ok(Exit::Done)
     }
@@ -309,13 +311,13 @@ impl Xml {
                 return Ok(Exit::Input);
             }
         };
-        let elements = transaction::show(&file.sources, &file.document, &file.dtd, &path);
-        if elements.is_empty() {
-            let message = format!("nothing is at `{path}`");
-            let trouble = Diagnostic::error(NOTHING_THERE, message).at(path.span);
-            console.show(&file.sources, &[trouble]);
-            return Ok(Exit::Input);
-        }
+        let elements = match transaction::show(&file.sources, &file.document, &file.dtd, &path) {
+            Ok(elements) => elements,
+            Err(troubles) => {
+                console.show(&file.sources, &troubles);
+                return Ok(Exit::Input);
+            }
+        };
         match self.format {
             Format::Text => {
                 for element in elements {

@@ -16,7 +16,7 @@ use crate::simple::{self, Order, orders};
 
 #[test]
 fn every_document_gets_an_answer() {
-    for seed in 0..cases(30_000) {
+    for seed in 0..cases(20_000) {
         let mut random = Random::new(seed);
         let mut text = match random.chance(50) {
             true => document(&mut random),
