@@ -81,13 +81,20 @@ pub fn commit(
     }
 }
 
+/// Something that speaks against a transaction.
+struct Note {
+    trouble: Diagnostic,
+    /// The family that it is about. If nothing is left of that in the end, neither is of what was wrong.
+    family: Vec<Id>,
+}
+
 /// A document on which commands are done.
 pub struct Work<'w> {
     sources: &'w Sources,
     dtd: &'w Dtd,
     /// As it is now.
     pub document: Document,
-    notes: Vec<Diagnostic>,
+    notes: Vec<Note>,
 }
 
 impl<'w> Work<'w> {
@@ -103,7 +110,14 @@ impl<'w> Work<'w> {
 
     /// The document as it is now, and what speaks against it.
     pub fn finish(self) -> (Document, Vec<Diagnostic>) {
-        (self.document, self.notes)
+        let left: HashSet<Id> = match self.notes.is_empty() {
+            true => HashSet::new(),
+            false => self.document.tree.elements().into_iter().collect(),
+        };
+        let matters =
+            |note: &Note| note.family.is_empty() || note.family.iter().any(|id| left.contains(id));
+        let notes = self.notes.into_iter().filter(matters);
+        (self.document, notes.map(|note| note.trouble).collect())
     }
 
     /// Does a command.
@@ -232,8 +246,10 @@ impl<'w> Work<'w> {
                 "write `{name}[@{attribute}='…']`: it stays the same one when others come and go"
             ),
         };
-        let trouble = Diagnostic::error(HAS_KEY, message).at(step.span);
-        self.notes.push(trouble.help(help));
+        self.notes.push(Note {
+            trouble: Diagnostic::error(HAS_KEY, message).at(step.span).help(help),
+            family: family.to_vec(),
+        });
     }
 
     fn not_nothing(&mut self, path: &Path, elements: &[Id]) {
@@ -264,17 +280,20 @@ impl<'w> Work<'w> {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => "`--nowhere` does the rest all the same".to_owned(),
                 };
-                self.notes.push(trouble.help(help));
+                self.notes.push(Note {
+                    trouble: trouble.help(help),
+                    family: Vec::new(),
+                });
                 return;
             }
             parents = next;
         }
     }
 
-    /// Whether a key tells all members of a family apart; if not, this is noted.
-    fn is_keyed(&mut self, family: &[Id], key: &Step) -> bool {
+    /// A key must tell all members of a family apart.
+    fn note_unless_keyed(&mut self, family: &[Id], key: &Step) {
         let By::Key(pairs) = &key.by else {
-            return true;
+            return;
         };
         let mut seen = HashSet::new();
         for id in family {
@@ -302,16 +321,18 @@ impl<'w> Work<'w> {
             };
             if is_missing {
                 let trouble = Diagnostic::error(NO_KEY, message).at(element.name);
-                self.notes.push(trouble.label(key.span, "the key"));
-                return false;
+                self.notes.push(Note {
+                    trouble: trouble.label(key.span, "the key"),
+                    family: family.to_vec(),
+                });
+                return;
             }
         }
-        true
     }
 
     fn add(&mut self, parent: Id, key: &Step, member: &Tree) {
         let family = self.family(Some(parent), &key.name);
-        self.is_keyed(&family, key);
+        self.note_unless_keyed(&family, key);
         let old = self.chosen(&family, key);
         let tree = &mut self.document.tree;
         let new = tree.copy(member, &member.top)[0];
@@ -403,7 +424,7 @@ impl<'w> Work<'w> {
         if gone.is_empty() {
             return;
         }
-        self.is_keyed(&family, key);
+        self.note_unless_keyed(&family, key);
         self.remove(parent, &gone.into_iter().collect());
     }
 
@@ -444,7 +465,7 @@ pub fn show(
     work.notes.clear();
     work.not_nothing(path, &elements);
     if !work.notes.is_empty() {
-        return Err(work.notes);
+        return Err(work.finish().1);
     }
     let text = |id: Id| {
         let mut text = String::new();

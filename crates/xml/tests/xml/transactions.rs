@@ -39,15 +39,16 @@ fn the_judge_reads_what_a_simple_engine_would_write() {
         let done = kept
             .iter()
             .try_for_each(|place| simply.perform(&sequence[*place], Fault::None));
-        assert_eq!(
-            text.is_ok(),
-            done.is_some(),
-            "{}\n{lines:?}\n{text:?}",
-            start.canonical()
-        );
-        if let Ok(text) = text {
-            written.push(text);
-            wanted.push(simply.canonical());
+        // What is wrong on the way, and gone in the end, only Hence forgives.
+        if done.is_none() {
+            continue;
+        }
+        match text {
+            Ok(text) => {
+                written.push(text);
+                wanted.push(simply.canonical());
+            }
+            Err(troubles) => panic!("{}\n{lines:?}\n{troubles:?}", start.canonical()),
         }
     }
     assert!(
