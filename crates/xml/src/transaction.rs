@@ -26,7 +26,7 @@ pub const HAS_KEY: Code = Code::new("xml.has-key");
 pub const NO_KEY: Code = Code::new("xml.no-key");
 
 /// So many nodes a transaction may make.
-pub const LARGEST: usize = 4_000_000;
+pub const LARGEST: usize = 2_000_000;
 
 /// What to do about a command that has nothing to write to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,10 +50,9 @@ pub fn commit(
     let mut work = Work::new(sources, document.clone(), dtd);
     for command in reduced {
         work.perform(command);
-        if work.document.tree.size() > LARGEST {
-            let message = format!("the document would have more than {LARGEST} nodes");
-            let trouble = Diagnostic::error(OUTPUT_TOO_LARGE, message).at(command.span);
-            return Err(vec![trouble]);
+        let last = work.notes.last();
+        if last.is_some_and(|note| note.trouble.code == OUTPUT_TOO_LARGE) {
+            break;
         }
     }
     let (document, notes) = work.finish();
@@ -95,6 +94,8 @@ pub struct Work<'w> {
     /// As it is now.
     pub document: Document,
     notes: Vec<Note>,
+    /// With how many nodes it began.
+    begun: usize,
 }
 
 impl<'w> Work<'w> {
@@ -103,6 +104,7 @@ impl<'w> Work<'w> {
         Self {
             sources,
             dtd,
+            begun: document.tree.size(),
             document,
             notes: Vec::new(),
         }
@@ -124,6 +126,18 @@ impl<'w> Work<'w> {
     pub fn perform(&mut self, command: &Command) {
         let path = &command.path;
         let elements = self.elements(path);
+        if let Write::Content(content) | Write::Member(_, content) = &command.write {
+            let before = self.document.tree.size() - self.begun;
+            let made = elements.len().saturating_mul(content.size());
+            if before.saturating_add(made) > LARGEST {
+                let message = format!("the transaction would make more than {LARGEST} nodes");
+                self.notes.push(Note {
+                    trouble: Diagnostic::error(OUTPUT_TOO_LARGE, message).at(command.span),
+                    family: Vec::new(),
+                });
+                return;
+            }
+        }
         match &command.write {
             Write::Content(content) => {
                 if path.steps.is_empty() {

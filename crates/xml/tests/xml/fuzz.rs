@@ -2,6 +2,7 @@
 
 use hence_model::random::Random;
 use hence_model::source::Sources;
+use hence_model::unit::OUTPUT_TOO_LARGE;
 use hence_xml::command;
 use hence_xml::declarations;
 use hence_xml::document::DEPTH;
@@ -189,4 +190,25 @@ fn wide_documents_are_read_checked_and_changed() {
     .unwrap();
     assert!(text.ends_with("<c k=\"n99999\"/><c k=\"new\"/><e k=\"1\"/></r>"));
     assert!(!text.contains("\"n5\""));
+}
+
+#[test]
+fn a_few_commands_do_not_become_a_few_gigabytes() {
+    let mut read = read("<r/>").unwrap();
+    let mut script = "assert /r <c/><c/><c/><c/><c/><c/><c/><c/>\n".to_owned();
+    let mut path = "/r".to_owned();
+    for _ in 0..30 {
+        path.push_str("/c");
+        script.push_str(&format!("assert {path} <c/><c/><c/><c/><c/><c/><c/><c/>\n"));
+    }
+    let file = read.sources.add("script", &script).unwrap();
+    let commands = command::parse(&read.sources, file).unwrap();
+    let refused = commit(
+        &mut read.sources,
+        &read.document,
+        &read.dtd,
+        &commands,
+        Nowhere::Allow,
+    );
+    assert_eq!(refused.unwrap_err()[0].code, OUTPUT_TOO_LARGE);
 }
