@@ -52,7 +52,20 @@ pub fn folder(name: &str) -> PathBuf {
 
 /// What `xmllint` says of documents.
 pub fn xmllint(name: &str, options: &[&str], documents: &[String]) -> Vec<Verdict> {
+    xmllint_beside(name, options, documents, &[])
+}
+
+/// What `xmllint` says of documents beside which other files stand.
+pub fn xmllint_beside(
+    name: &str,
+    options: &[&str],
+    documents: &[String],
+    beside: &[(String, String)],
+) -> Vec<Verdict> {
     let folder = folder(name);
+    for (name, text) in beside {
+        fs::write(folder.join(name), text).expect("the target directory can be written");
+    }
     let mut verdicts = Vec::new();
     for (number, batch) in documents.chunks(BATCH).enumerate() {
         let names: Vec<String> = (0..batch.len())
