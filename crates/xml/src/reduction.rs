@@ -27,14 +27,16 @@ pub fn reduce<'c>(
     sources: &Sources,
     commands: &'c [Command],
 ) -> Result<Vec<&'c Command>, Vec<Diagnostic>> {
-    let mut kept: Vec<&Command> = Vec::new();
+    let mut kept: Vec<(&Command, Vec<&Step>)> = Vec::new();
     let mut troubles = Vec::new();
     for command in commands {
-        kept.retain(|earlier| !covers(command, earlier));
-        let against = kept
-            .iter()
-            .find(|earlier| !stand_together(sources, earlier, command));
-        if let Some(earlier) = against {
+        let target = command.target();
+        // Most commands of a long script have nothing to do with each other.
+        let meets = |steps: &[&Step]| meet(steps, &target);
+        kept.retain(|(earlier, steps)| !(meets(steps) && covers(command, earlier)));
+        let mut near = kept.iter().filter(|(_, steps)| meets(steps));
+        let against = near.find(|(earlier, _)| !stand_together(sources, earlier, command));
+        if let Some((earlier, _)) = against {
             let message = "this would take back a part of another command, and leave the rest";
             let trouble = Diagnostic::error(CROSSING, message).at(command.span);
             let trouble = trouble.label(earlier.span, "the other command");
@@ -42,10 +44,10 @@ pub fn reduce<'c>(
                 trouble.help("put the wider command first, or say in the other one what is meant"),
             );
         }
-        kept.push(command);
+        kept.push((command, target));
     }
     match troubles.is_empty() {
-        true => Ok(kept),
+        true => Ok(kept.into_iter().map(|(command, _)| command).collect()),
         false => Err(troubles),
     }
 }
@@ -67,10 +69,10 @@ fn leads(steps: &[&Step], others: &[&Step]) -> bool {
 
 /// Whether one must come before the other when both are in effect: the first step in which they differ decides.
 pub fn is_wider(one: &Command, other: &Command) -> bool {
-    if !meet(one, other) || commute(one, other) {
+    let (steps, others) = (one.target(), other.target());
+    if !meet(&steps, &others) || commute(one, other) {
         return false;
     }
-    let (steps, others) = (one.target(), other.target());
     let mut pairs = steps.iter().zip(&others);
     match pairs.find(|(step, other)| !(step.covers(other) && other.covers(step))) {
         Some((step, other)) => step.covers(other),
@@ -79,13 +81,10 @@ pub fn is_wider(one: &Command, other: &Command) -> bool {
     }
 }
 
-/// Whether some element could be written by both.
-fn meet(one: &Command, other: &Command) -> bool {
-    let (steps, others) = (one.target(), other.target());
-    steps
-        .iter()
-        .zip(&others)
-        .all(|(step, other)| step.meets(other))
+/// Whether some element could be, or be around, what both mean.
+fn meet(steps: &[&Step], others: &[&Step]) -> bool {
+    let mut pairs = steps.iter().zip(others);
+    pairs.all(|(step, other)| step.meets(other))
 }
 
 /// Whether both orders do the same, though both write: what is gone has no content.
@@ -102,11 +101,9 @@ fn commute(one: &Command, other: &Command) -> bool {
     gone(one, other) || gone(other, one) || both_gone
 }
 
+/// Whether two commands that meet can both be in effect.
 fn stand_together(sources: &Sources, earlier: &Command, later: &Command) -> bool {
-    if !meet(earlier, later) || commute(earlier, later) {
-        return true;
-    }
-    is_wider(earlier, later) && !takes_back(sources, earlier, later)
+    commute(earlier, later) || is_wider(earlier, later) && !takes_back(sources, earlier, later)
 }
 
 /// Whether something that the earlier command brings in is subtracted by the later one.

@@ -4,6 +4,7 @@
 //! is noted on the way, and looked at when all is done: a transaction with a note is refused, and so is one whose document
 //! is not as its type allows.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use hence_model::diagnostic::{Code, Diagnostic, similar};
@@ -220,12 +221,16 @@ impl<'w> Work<'w> {
     }
 
     /// The value of an attribute, if it is written.
-    fn value(&self, id: Id, name: &str) -> Option<String> {
+    fn value(&self, id: Id, name: &str) -> Option<Cow<'w, str>> {
         let element = self.document.tree.element(id)?;
         let mut attributes = element.attributes.iter();
         let attribute = attributes.find(|one| self.sources.slice(one.name) == name)?;
+        let raw = self.sources.slice(attribute.value);
+        if !raw.contains(['&', '\t', '\r', '\n']) {
+            return Some(Cow::Borrowed(raw));
+        }
         let value = Expansion::new(self.dtd).attribute(self.sources, attribute);
-        value.ok()
+        value.ok().map(Cow::Owned)
     }
 
     /// The attribute that all of a family have, each with another value. A position in such a family would shift whenever
@@ -311,7 +316,7 @@ impl<'w> Work<'w> {
         };
         let mut seen = HashSet::new();
         for id in family {
-            let values: Option<Vec<String>> = pairs
+            let values: Option<Vec<Cow<'w, str>>> = pairs
                 .iter()
                 .map(|(name, _)| self.value(*id, name))
                 .collect();
