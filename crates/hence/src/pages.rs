@@ -254,6 +254,19 @@ pages! {
     "why-not.secret"
     "why.no-such-line"
     "why.no-such-path"
+    "xml.command"
+    "xml.crossing"
+    "xml.dtd"
+    "xml.encoding"
+    "xml.entity"
+    "xml.has-key"
+    "xml.invalid"
+    "xml.moved"
+    "xml.no-key"
+    "xml.not-stateless"
+    "xml.nothing-there"
+    "xml.path"
+    "xml.syntax"
 }
 
 /// The page about a code.

@@ -63,6 +63,7 @@ fn is_raised_elsewhere(code: &str) -> bool {
         | "server.listen" | "server.unreachable" => (code, "crates/hence/tests/server.rs"),
         "server.untrusted" => (code, "crates/hence/tests/agent.rs"),
         code if code.starts_with("server.") => (code, "crates/server/tests"),
+        "xml.moved" => ("Replaced::Moved", "crates/xml/tests"),
         "plugin.cannot-run" => (code, "crates/hence/tests/process.rs"),
         "agent.failed" | "agent.rolled-back" => (code, "crates/hence/tests/agent.rs"),
         _ => return false,

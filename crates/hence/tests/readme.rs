@@ -1,4 +1,4 @@
-//! What the README and the pages about Puppet and about questions show is what Hence answers.
+//! What the README and the pages about Puppet, questions, the fleet and XML files show is what Hence answers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,6 +42,8 @@ fn every_answer_that_is_shown_is_a_real_one() {
         &folder.join("examples/htcondor"),
     );
 
+    copy_below(&root.join("examples/xml"), &folder.join("examples/xml"));
+
     let read = |name: &str| fs::read_to_string(root.join(name)).expect("the page is there");
     let pages = [
         "README.md",
@@ -51,6 +53,7 @@ fn every_answer_that_is_shown_is_a_real_one() {
         "docs/diff.md",
         "docs/fleet.md",
         "docs/policy.md",
+        "docs/xml.md",
     ]
     .map(read)
     .concat();
@@ -72,7 +75,7 @@ fn every_answer_that_is_shown_is_a_real_one() {
         assert_eq!(answer.trim_end(), real.trim_end(), "hence {command}");
         shown += 1;
     }
-    assert_eq!(shown, 44);
+    assert_eq!(shown, 50);
 }
 
 fn copy_below(from: &Path, to: &Path) {

@@ -25,6 +25,7 @@ mod token;
 mod watch;
 mod why;
 mod why_not;
+mod xml;
 
 use std::ffi::OsString;
 
@@ -168,6 +169,8 @@ pub enum Command {
     #[allow(missing_docs)]
     Load(fleet::state::Load),
     #[allow(missing_docs)]
+    Xml(xml::Xml),
+    #[allow(missing_docs)]
     Agent(agent::Agent),
     #[allow(missing_docs)]
     Serve(serve::Serve),
@@ -245,6 +248,7 @@ impl Command {
             Command::Backup(backup) => backup.run(console),
             Command::Dump(dump) => dump.run(console),
             Command::Load(load) => load.run(console),
+            Command::Xml(xml) => xml.run(console),
             Command::Agent(agent) => agent.run(console),
             Command::Serve(serve) => serve.run(console),
             Command::Token(token) => token.run(console),

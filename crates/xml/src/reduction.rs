@@ -1,0 +1,156 @@
+//! Which commands of a sequence are still in effect at its end.
+//!
+//! Two commands that write something in common can have to do with each other in three ways. The later *covers* the earlier:
+//! all that the earlier writes is written again, so it is left out. The earlier is the *wider* one, and the later an exception
+//! to it: both stay, the wider one first. Or neither: then a part of the earlier would be in effect and a part would not, and
+//! which part depends on the order alone. This is refused. So what stays is a set: in any order that has wider commands
+//! first, it does the same.
+//!
+//! Of two commands, the one with the wider step is the wider one, where their paths first differ: `/r/c/d` is wider than
+//! `/r/c[@k='1']`. As names are wider than keys, and no two keys are each wider than the other, no commands are wider than
+//! each other in a circle.
+
+use hence_model::diagnostic::{Code, Diagnostic};
+use hence_model::source::Sources;
+
+use crate::command::{Command, Write};
+use crate::document::Tree;
+use crate::dtd::Dtd;
+use crate::entities::Expansion;
+use crate::path::{By, Step};
+
+/// Two commands of a transaction undo each other by half.
+pub const CROSSING: Code = Code::new("xml.crossing");
+
+/// The commands that are in effect at the end, in the order in which they were given.
+pub fn reduce<'c>(
+    sources: &Sources,
+    commands: &'c [Command],
+) -> Result<Vec<&'c Command>, Vec<Diagnostic>> {
+    let mut kept: Vec<(&Command, Vec<&Step>)> = Vec::new();
+    let mut troubles = Vec::new();
+    for command in commands {
+        let target = command.target();
+        // Most commands of a long script have nothing to do with each other.
+        let meets = |steps: &[&Step]| meet(steps, &target);
+        kept.retain(|(earlier, steps)| !(meets(steps) && covers(command, earlier)));
+        let mut near = kept.iter().filter(|(_, steps)| meets(steps));
+        let against = near.find(|(earlier, _)| !stand_together(sources, earlier, command));
+        if let Some((earlier, _)) = against {
+            let message = "this would take back a part of another command, and leave the rest";
+            let trouble = Diagnostic::error(CROSSING, message).at(command.span);
+            let trouble = trouble.label(earlier.span, "the other command");
+            troubles.push(
+                trouble.help("put the wider command first, or say in the other one what is meant"),
+            );
+        }
+        kept.push((command, target));
+    }
+    match troubles.is_empty() {
+        true => Ok(kept.into_iter().map(|(command, _)| command).collect()),
+        false => Err(troubles),
+    }
+}
+
+/// Whether all that the other writes is written by one, too.
+pub fn covers(one: &Command, other: &Command) -> bool {
+    let (steps, others) = (one.target(), other.target());
+    let is_around = leads(&steps, &others);
+    let is_whole = !matches!(one.write, Write::Content(_));
+    let is_content = matches!(other.write, Write::Content(_));
+    is_around && (steps.len() < others.len() || is_whole || is_content)
+}
+
+/// Whether every element that the first steps mean is around, or is, one that the others mean.
+fn leads(steps: &[&Step], others: &[&Step]) -> bool {
+    let mut pairs = steps.iter().zip(others);
+    steps.len() <= others.len() && pairs.all(|(step, other)| step.covers(other))
+}
+
+/// Whether one must come before the other when both are in effect: the first step in which they differ decides.
+pub fn is_wider(one: &Command, other: &Command) -> bool {
+    let (steps, others) = (one.target(), other.target());
+    if !meet(&steps, &others) || commute(one, other) {
+        return false;
+    }
+    let mut pairs = steps.iter().zip(&others);
+    match pairs.find(|(step, other)| !(step.covers(other) && other.covers(step))) {
+        Some((step, other)) => step.covers(other),
+        None if steps.len() != others.len() => steps.len() < others.len(),
+        None => !matches!(one.write, Write::Content(_)) && matches!(other.write, Write::Content(_)),
+    }
+}
+
+/// Whether some element could be, or be around, what both mean.
+fn meet(steps: &[&Step], others: &[&Step]) -> bool {
+    let mut pairs = steps.iter().zip(others);
+    pairs.all(|(step, other)| step.meets(other))
+}
+
+/// Whether both orders do the same, though both write: what is gone has no content.
+fn commute(one: &Command, other: &Command) -> bool {
+    let gone = |one: &Command, other: &Command| {
+        let (depth, within) = (one.target().len(), other.target().len());
+        let is_content = matches!(other.write, Write::Content(_));
+        matches!(one.write, Write::Without(_)) && (within > depth || within == depth && is_content)
+    };
+    let both_gone = matches!(
+        (&one.write, &other.write),
+        (Write::Without(_), Write::Without(_))
+    );
+    gone(one, other) || gone(other, one) || both_gone
+}
+
+/// Whether two commands that meet can both be in effect.
+fn stand_together(sources: &Sources, earlier: &Command, later: &Command) -> bool {
+    commute(earlier, later) || is_wider(earlier, later) && !takes_back(sources, earlier, later)
+}
+
+/// Whether something that the earlier command brings in is subtracted by the later one.
+fn takes_back(sources: &Sources, earlier: &Command, later: &Command) -> bool {
+    let (Write::Content(tree) | Write::Member(_, tree), Write::Without(_)) =
+        (&earlier.write, &later.write)
+    else {
+        return false;
+    };
+    let depth = match &earlier.write {
+        Write::Member(..) => earlier.target().len() - 1,
+        _ => earlier.target().len(),
+    };
+    let steps = later.target();
+    steps
+        .get(depth..)
+        .is_some_and(|steps| holds(sources, tree, steps))
+}
+
+/// Whether steps lead to an element of a tree.
+fn holds(sources: &Sources, tree: &Tree, steps: &[&Step]) -> bool {
+    let nothing = Dtd::default();
+    let has = |id: usize, name: &str, value: &str| {
+        let Some(element) = tree.element(id) else {
+            return false;
+        };
+        element.attributes.iter().any(|attribute| {
+            sources.slice(attribute.name) == name
+                && Expansion::new(&nothing)
+                    .attribute(sources, attribute)
+                    .is_ok_and(|found| found == value)
+        })
+    };
+    let mut found = tree.top.clone();
+    for (number, step) in steps.iter().enumerate() {
+        if number > 0 {
+            let children = found.iter().flat_map(|id| tree.children(Some(*id)));
+            found = children.copied().collect();
+        }
+        found.retain(|id| {
+            let element = tree.element(*id);
+            element.is_some_and(|element| sources.slice(element.name) == step.name)
+                && match &step.by {
+                    By::Name | By::Position(_) => true,
+                    By::Key(pairs) => pairs.iter().all(|(name, value)| has(*id, name, value)),
+                }
+        });
+    }
+    !found.is_empty()
+}

@@ -1,0 +1,495 @@
+//! Transactions: all commands are done, or none.
+//!
+//! A command is a function of the document that always has a result. What may not be so, such as a path that leads nowhere,
+//! is noted on the way, and looked at when all is done: a transaction with a note is refused, and so is one whose document
+//! is not as its type allows.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use hence_model::diagnostic::{Code, Diagnostic, similar};
+use hence_model::source::Sources;
+use hence_model::unit::OUTPUT_TOO_LARGE;
+
+use crate::command::{Command, Write};
+use crate::document::{self, Document, Id, Kind, Node, Tree};
+use crate::dtd::{Content, Dtd};
+use crate::entities::{self, Expansion};
+use crate::path::{By, Path, Step};
+use crate::reduction;
+use crate::validity;
+
+/// A path leads to nothing.
+pub const NOTHING_THERE: Code = Code::new("xml.nothing-there");
+/// A position is used where a key tells elements apart.
+pub const HAS_KEY: Code = Code::new("xml.has-key");
+/// A key does not tell the members of a family apart.
+pub const NO_KEY: Code = Code::new("xml.no-key");
+
+/// So many nodes a transaction may make.
+pub const LARGEST: usize = 2_000_000;
+
+/// What to do about a command that has nothing to write to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Nowhere {
+    /// The transaction is refused: most often a name is mistyped.
+    #[default]
+    Refuse,
+    /// The command does nothing.
+    Allow,
+}
+
+/// Does commands on a document, and gives the new text; or says everything that speaks against it.
+pub fn commit(
+    sources: &mut Sources,
+    document: &Document,
+    dtd: &Dtd,
+    commands: &[Command],
+    nowhere: Nowhere,
+) -> Result<String, Vec<Diagnostic>> {
+    let reduced = reduction::reduce(sources, commands)?;
+    let mut work = Work::new(sources, document.clone(), dtd);
+    for command in reduced {
+        work.perform(command);
+        let last = work.notes.last();
+        if last.is_some_and(|note| note.trouble.code == OUTPUT_TOO_LARGE) {
+            break;
+        }
+    }
+    let (document, notes) = work.finish();
+    let mut troubles = notes;
+    troubles.retain(|note| nowhere == Nowhere::Refuse || note.code != NOTHING_THERE);
+    if troubles.is_empty() {
+        troubles.extend(entities::check(sources, &document.tree, dtd));
+    }
+    if troubles.is_empty() {
+        troubles.extend(validity::check(sources, &document, dtd));
+    }
+    if !troubles.is_empty() {
+        return Err(troubles);
+    }
+    let text = document.text(sources);
+    // Pieces that are good apart can be bad together: `]]` and `>`, when what stood between them is gone.
+    let file = sources.add("the new document", &text);
+    let file = file.map_err(|_| {
+        let message = "the new document is too large";
+        vec![Diagnostic::error(OUTPUT_TOO_LARGE, message)]
+    })?;
+    match document::read(sources, file) {
+        Ok(_) => Ok(text),
+        Err(trouble) => Err(vec![*trouble]),
+    }
+}
+
+/// Something that speaks against a transaction.
+struct Note {
+    trouble: Diagnostic,
+    /// The family that it is about. If nothing is left of that in the end, neither is of what was wrong.
+    family: Vec<Id>,
+}
+
+/// A document on which commands are done.
+pub struct Work<'w> {
+    sources: &'w Sources,
+    dtd: &'w Dtd,
+    /// As it is now.
+    pub document: Document,
+    notes: Vec<Note>,
+    /// With how many nodes it began.
+    begun: usize,
+}
+
+impl<'w> Work<'w> {
+    /// Begins with a document.
+    pub fn new(sources: &'w Sources, document: Document, dtd: &'w Dtd) -> Self {
+        Self {
+            sources,
+            dtd,
+            begun: document.tree.size(),
+            document,
+            notes: Vec::new(),
+        }
+    }
+
+    /// The document as it is now, and what speaks against it.
+    pub fn finish(self) -> (Document, Vec<Diagnostic>) {
+        let left: HashSet<Id> = match self.notes.is_empty() {
+            true => HashSet::new(),
+            false => self.document.tree.elements().into_iter().collect(),
+        };
+        let matters =
+            |note: &Note| note.family.is_empty() || note.family.iter().any(|id| left.contains(id));
+        let notes = self.notes.into_iter().filter(matters);
+        (self.document, notes.map(|note| note.trouble).collect())
+    }
+
+    /// Does a command.
+    pub fn perform(&mut self, command: &Command) {
+        let path = &command.path;
+        let elements = self.elements(path);
+        if let Write::Content(content) | Write::Member(_, content) = &command.write {
+            let before = self.document.tree.size() - self.begun;
+            let made = elements.len().saturating_mul(content.size());
+            if before.saturating_add(made) > LARGEST {
+                let message = format!("the transaction would make more than {LARGEST} nodes");
+                self.notes.push(Note {
+                    trouble: Diagnostic::error(OUTPUT_TOO_LARGE, message).at(command.span),
+                    family: Vec::new(),
+                });
+                return;
+            }
+        }
+        match &command.write {
+            Write::Content(content) => {
+                if path.steps.is_empty() {
+                    let tree = &mut self.document.tree;
+                    tree.top = tree.copy(content, &content.top);
+                    return;
+                }
+                self.not_nothing(path, &elements);
+                for id in elements {
+                    let tree = &mut self.document.tree;
+                    let children = tree.copy(content, &content.top);
+                    tree.set_children(Some(id), children);
+                }
+            }
+            Write::Member(key, member) => {
+                self.not_nothing(path, &elements);
+                for id in elements {
+                    self.add(id, key, member);
+                }
+            }
+            Write::Without(key) => {
+                for id in elements {
+                    self.subtract(id, key);
+                }
+            }
+        }
+    }
+
+    /// The elements that a path means.
+    pub fn elements(&mut self, path: &Path) -> Vec<Id> {
+        let mut found: Vec<Option<Id>> = vec![None];
+        for step in &path.steps {
+            let mut next = Vec::new();
+            for parent in found {
+                let family = self.family(parent, &step.name);
+                next.extend(self.chosen(&family, step).into_iter().map(Some));
+            }
+            found = next;
+        }
+        found.into_iter().flatten().collect()
+    }
+
+    /// The children of an element, or of the document, that have a name.
+    fn family(&self, parent: Option<Id>, name: &str) -> Vec<Id> {
+        let tree = &self.document.tree;
+        let is_named = |id: &&Id| {
+            let element = tree.element(**id);
+            element.is_some_and(|element| self.sources.slice(element.name) == name)
+        };
+        tree.children(parent)
+            .iter()
+            .filter(is_named)
+            .copied()
+            .collect()
+    }
+
+    /// Those of a family that a step means.
+    fn chosen(&mut self, family: &[Id], step: &Step) -> Vec<Id> {
+        match &step.by {
+            By::Name => family.to_vec(),
+            By::Position(place) => {
+                if let Some(attribute) = self.told_apart_by(family) {
+                    self.note_key(family, *place, step, &attribute);
+                }
+                family.get(place - 1).copied().into_iter().collect()
+            }
+            By::Key(pairs) => {
+                let has = |id: &&Id| {
+                    pairs
+                        .iter()
+                        .all(|(name, value)| self.has(**id, name, value))
+                };
+                family.iter().filter(has).copied().collect()
+            }
+        }
+    }
+
+    fn has(&self, id: Id, name: &str, value: &str) -> bool {
+        self.value(id, name).is_some_and(|found| found == value)
+    }
+
+    /// The value of an attribute, if it is written.
+    fn value(&self, id: Id, name: &str) -> Option<Cow<'w, str>> {
+        let element = self.document.tree.element(id)?;
+        let mut attributes = element.attributes.iter();
+        let attribute = attributes.find(|one| self.sources.slice(one.name) == name)?;
+        let raw = self.sources.slice(attribute.value);
+        if !raw.contains(['&', '\t', '\r', '\n']) {
+            return Some(Cow::Borrowed(raw));
+        }
+        let value = Expansion::new(self.dtd).attribute(self.sources, attribute);
+        value.ok().map(Cow::Owned)
+    }
+
+    /// The attribute that all of a family have, each with another value. A position in such a family would shift whenever
+    /// a member is added or subtracted.
+    pub fn told_apart_by(&self, family: &[Id]) -> Option<String> {
+        let first = self.document.tree.element(*family.first()?)?;
+        let names = first.attributes.iter();
+        let mut names = names.map(|attribute| self.sources.slice(attribute.name));
+        let name = names.find(|name| {
+            let mut seen = HashSet::new();
+            let is_new = |id: &Id| {
+                self.value(*id, name)
+                    .is_some_and(|value| seen.insert(value))
+            };
+            family.iter().all(is_new)
+        })?;
+        Some(name.to_owned())
+    }
+
+    fn note_key(&mut self, family: &[Id], place: usize, step: &Step, attribute: &str) {
+        let name = &step.name;
+        let message =
+            format!("`{name}` elements are told apart by `{attribute}`, not by their places");
+        let help = match family
+            .get(place - 1)
+            .and_then(|id| self.value(*id, attribute))
+        {
+            Some(value) => format!(
+                "write `{name}[@{attribute}='{value}']`: it stays the same one when others come and go"
+            ),
+            None => format!(
+                "write `{name}[@{attribute}='…']`: it stays the same one when others come and go"
+            ),
+        };
+        self.notes.push(Note {
+            trouble: Diagnostic::error(HAS_KEY, message).at(step.span).help(help),
+            family: family.to_vec(),
+        });
+    }
+
+    fn not_nothing(&mut self, path: &Path, elements: &[Id]) {
+        if !elements.is_empty() {
+            return;
+        }
+        // Up to where the path leads.
+        let mut parents: Vec<Option<Id>> = vec![None];
+        for step in &path.steps {
+            let mut next = Vec::new();
+            let mut names: Vec<String> = Vec::new();
+            for parent in &parents {
+                let family = self.family(*parent, &step.name);
+                let before = self.notes.len();
+                next.extend(self.chosen(&family, step).into_iter().map(Some));
+                self.notes.truncate(before);
+                let tree = &self.document.tree;
+                let children = tree.children(*parent).iter();
+                let children = children.filter_map(|id| tree.element(*id));
+                names.extend(children.map(|one| self.sources.slice(one.name).to_owned()));
+            }
+            if next.is_empty() {
+                let message = format!("nothing is at `{path}`");
+                let trouble = Diagnostic::error(NOTHING_THERE, message).at(step.span);
+                let near = similar(&step.name, names.iter().map(String::as_str));
+                let near = near.first().filter(|near| **near != step.name);
+                let help = match near {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "`--nowhere` does the rest all the same".to_owned(),
+                };
+                self.notes.push(Note {
+                    trouble: trouble.help(help),
+                    family: Vec::new(),
+                });
+                return;
+            }
+            parents = next;
+        }
+    }
+
+    /// A key must tell all members of a family apart.
+    fn note_unless_keyed(&mut self, family: &[Id], key: &Step) {
+        let By::Key(pairs) = &key.by else {
+            return;
+        };
+        let mut seen = HashSet::new();
+        for id in family {
+            let values: Option<Vec<Cow<'w, str>>> = pairs
+                .iter()
+                .map(|(name, _)| self.value(*id, name))
+                .collect();
+            let Some(element) = self.document.tree.element(*id) else {
+                continue;
+            };
+            let names: Vec<String> = pairs.iter().map(|(name, _)| format!("`{name}`")).collect();
+            let names = names.join(" and ");
+            let (is_missing, message) = match values {
+                None => (
+                    true,
+                    format!(
+                        "this `{}` has no {names}, so no key tells it from others",
+                        key.name
+                    ),
+                ),
+                Some(values) => {
+                    let message = format!("two `{}` have the same {names}", key.name);
+                    (!seen.insert(values), message)
+                }
+            };
+            if is_missing {
+                let trouble = Diagnostic::error(NO_KEY, message).at(element.name);
+                self.notes.push(Note {
+                    trouble: trouble.label(key.span, "the key"),
+                    family: family.to_vec(),
+                });
+                return;
+            }
+        }
+    }
+
+    fn add(&mut self, parent: Id, key: &Step, member: &Tree) {
+        let family = self.family(Some(parent), &key.name);
+        self.note_unless_keyed(&family, key);
+        let old = self.chosen(&family, key);
+        let tree = &mut self.document.tree;
+        let new = tree.copy(member, &member.top)[0];
+        let Some((first, others)) = old.split_first() else {
+            self.insert(parent, &family, &key.name, new);
+            return;
+        };
+        let children = tree.children(Some(parent)).iter();
+        let children = children.filter(|id| !others.contains(id));
+        let children = children.map(|id| if id == first { new } else { *id });
+        let children = children.collect();
+        tree.set_children(Some(parent), children);
+    }
+
+    /// Puts a new member behind its family; if it is the first, where the type of the document has a place for it, or
+    /// behind all others.
+    fn insert(&mut self, parent: Id, family: &[Id], name: &str, new: Id) {
+        let tree = &self.document.tree;
+        let mut children = tree.children(Some(parent)).to_vec();
+        let is_spaced = self.is_spaced(parent);
+        let elements: Vec<usize> = (0..children.len())
+            .filter(|place| tree.element(children[*place]).is_some())
+            .collect();
+        let place = match family.last() {
+            Some(last) => elements.iter().position(|place| children[*place] == *last),
+            None => None,
+        };
+        let place = match place {
+            Some(place) => place + 1,
+            None => self.place(parent, &children, &elements, name),
+        };
+        let blank = |tree: &Tree, at: usize| {
+            let before = children.get(at.checked_sub(1)?)?;
+            tree.is_blank(self.sources, *before)
+                .then(|| tree.node(*before).span)
+        };
+        let is_solid = |id: &Id| !tree.is_blank(self.sources, *id);
+        let (at, blank, is_before) = match place.checked_sub(1) {
+            Some(before) => (elements[before] + 1, blank(tree, elements[before]), false),
+            None => match (elements.first(), children.iter().rposition(is_solid)) {
+                (Some(first), _) => (*first, blank(tree, *first), true),
+                (None, Some(last)) => (last + 1, blank(tree, last), false),
+                (None, None) => (0, None, false),
+            },
+        };
+        let mut pieces = vec![new];
+        if let Some(span) = blank.filter(|_| is_spaced) {
+            let kind = Kind::Text;
+            let space = self.document.tree.add(Node { span, kind });
+            pieces.insert(usize::from(is_before), space);
+        }
+        children.splice(at..at, pieces);
+        self.document.tree.set_children(Some(parent), children);
+    }
+
+    /// Before which of the elements in a parent a new one stands.
+    fn place(&self, parent: Id, children: &[Id], elements: &[usize], name: &str) -> usize {
+        let tree = &self.document.tree;
+        let named = |id: Id| {
+            tree.element(id)
+                .map_or("", |one| self.sources.slice(one.name))
+        };
+        let declared = self.dtd.elements.get(named(parent));
+        let place = match declared.map(|declared| &declared.content) {
+            Some(Content::Elements(model)) => {
+                let names: Vec<&str> = elements.iter().map(|at| named(children[*at])).collect();
+                model.place(&names, name)
+            }
+            _ => None,
+        };
+        place.unwrap_or(elements.len())
+    }
+
+    /// Whether white space in an element means nothing, as there is no other text.
+    fn is_spaced(&self, parent: Id) -> bool {
+        let tree = &self.document.tree;
+        tree.children(Some(parent))
+            .iter()
+            .all(|id| match tree.node(*id).kind {
+                Kind::Text => tree.is_blank(self.sources, *id),
+                Kind::Cdata | Kind::Reference(_) => false,
+                _ => true,
+            })
+    }
+
+    fn subtract(&mut self, parent: Id, key: &Step) {
+        let family = self.family(Some(parent), &key.name);
+        let gone = self.chosen(&family, key);
+        if gone.is_empty() {
+            return;
+        }
+        self.note_unless_keyed(&family, key);
+        self.remove(parent, &gone.into_iter().collect());
+    }
+
+    /// Takes children out of an element. Where white space means nothing, the line goes with what stood in it.
+    pub(crate) fn remove(&mut self, parent: Id, gone: &HashSet<Id>) {
+        let is_spaced = self.is_spaced(parent);
+        let tree = &self.document.tree;
+        let mut children: Vec<Id> = Vec::new();
+        for id in tree.children(Some(parent)) {
+            if !gone.contains(id) {
+                children.push(*id);
+                continue;
+            }
+            let blank = children
+                .last()
+                .filter(|last| tree.is_blank(self.sources, **last));
+            if is_spaced && blank.is_some() {
+                children.pop();
+            }
+        }
+        self.document.tree.set_children(Some(parent), children);
+    }
+}
+
+/// The text of each element that a path means, or why there is none.
+pub fn show(
+    sources: &Sources,
+    document: &Document,
+    dtd: &Dtd,
+    path: &Path,
+) -> Result<Vec<String>, Vec<Diagnostic>> {
+    if path.steps.is_empty() {
+        return Ok(vec![document.text(sources)]);
+    }
+    let mut work = Work::new(sources, document.clone(), dtd);
+    let elements = work.elements(path);
+    // Who only looks may count what has a key.
+    work.notes.clear();
+    work.not_nothing(path, &elements);
+    if !work.notes.is_empty() {
+        return Err(work.finish().1);
+    }
+    let text = |id: Id| {
+        let mut text = String::new();
+        work.document.tree.write(sources, &[id], &mut text);
+        text
+    };
+    Ok(elements.into_iter().map(text).collect())
+}
