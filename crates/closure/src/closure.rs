@@ -110,7 +110,7 @@ pub struct Manner<'a> {
 /// Makes a root, with a server in its closed base state: nothing is served.
 pub fn init(host: &dyn Host, root: &Path, server: Server) -> Result<PathBuf, Refused> {
     if !host.list(root).map_err(failed)?.is_empty() {
-        let message = format!("`{}` is not empty", root.display());
+        let message = format!("`{}` is not empty", short(root));
         let trouble = Diagnostic::error(NO_CLOSURE, message);
         return Err(trouble.help("a closure gets a directory of its own").into());
     }
@@ -164,13 +164,29 @@ pub fn init(host: &dyn Host, root: &Path, server: Server) -> Result<PathBuf, Ref
         program: (*program).to_owned(),
         user,
     };
+    let modules = known_modules(host, &root)?;
+    let content = Content::new(host, &root);
+    let stage = Stage {
+        host,
+        root: &root,
+        settings: &settings,
+        modules: &modules,
+        content: &content,
+    };
+    stage.base()?;
     host.write(&root.join("server"), settings.to_text().as_bytes(), 0o644)
         .map_err(failed)?;
-    host.synchronise(&[root.join("server"), root.clone()])
+    let above = root.parent().unwrap_or(&root).to_owned();
+    host.synchronise(&[root.join("server"), root.clone(), above])
         .map_err(failed)?;
-    let mut closure = Closure::open(host, &root)?;
-    closure.settle_base()?;
     Ok(root)
+}
+
+/// What is known about Apache's modules.
+fn known_modules(host: &dyn Host, root: &Path) -> Result<Modules, Refused> {
+    let text = host.read(&root.join("modules")).map_err(failed)?;
+    let modules = text.map(|text| Modules::from_text(&String::from_utf8_lossy(&text)));
+    Ok(modules.unwrap_or_default())
 }
 
 /// Somebody for the server to be.
@@ -269,12 +285,10 @@ impl<'h> Closure<'h> {
             settings.and_then(|text| Settings::from_text(&String::from_utf8_lossy(&text)));
         let settings = settings.ok_or_else(|| no_closure(root))?;
         let root = host.canonical(root).map_err(failed)?;
-        let modules = host.read(&root.join("modules")).map_err(failed)?;
-        let modules = modules.map(|text| Modules::from_text(&String::from_utf8_lossy(&text)));
         Ok(Self {
             host,
             settings,
-            modules: modules.unwrap_or_default(),
+            modules: known_modules(host, &root)?,
             repository: Repository::open(store)?,
             content: Content::new(host, &root),
             root,
@@ -431,8 +445,14 @@ impl<'h> Closure<'h> {
     }
 }
 
+/// The last name of a path, by which people know it.
+fn short(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
 fn no_closure(root: &Path) -> Refused {
-    let message = format!("there is no closure in `{}`", root.display());
+    let message = format!("there is no closure in `{}`", short(root));
     let help = "`hence http init ROOT --server apache` makes one";
     Diagnostic::error(NO_CLOSURE, message).help(help).into()
 }

@@ -353,6 +353,12 @@ impl<'h> Content<'h> {
         if self.host.look(&path)?.is_some() {
             return Ok(Some(()));
         }
+        self.show_tree_again(hash)
+    }
+
+    /// Puts a tree where the server reads it, instead of what is there. `None` if an object is missing.
+    pub fn show_tree_again(&self, hash: Hash) -> io::Result<Option<()>> {
+        let path = self.directory(hash);
         let Some(tree) = self.tree(hash) else {
             return Ok(None);
         };
@@ -375,8 +381,13 @@ impl<'h> Content<'h> {
             made.push(name);
         }
         self.host.synchronise(&made)?;
+        let old = path.with_extension("old.new");
+        if self.host.look(&path)?.is_some() {
+            self.host.rename(&path, &old)?;
+        }
         self.host.rename(&new, &path)?;
         self.host.synchronise(&[self.root.join("tree")])?;
+        self.host.remove(&old)?;
         Ok(Some(()))
     }
 }

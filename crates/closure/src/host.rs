@@ -50,6 +50,8 @@ pub trait Host {
     fn process(&self, process: u32) -> Option<String>;
     /// The processes that a process started.
     fn children(&self, process: u32) -> Vec<u32>;
+    /// The processes that have a file open, as far as we may know.
+    fn holding(&self, path: &Path) -> Vec<u32>;
     /// Whether nobody listens at an endpoint, and we could.
     fn try_endpoint(&self, endpoint: Endpoint) -> io::Result<()>;
     /// Sends bytes, and receives until the other side closes.
@@ -349,6 +351,21 @@ impl Host for Machine {
             .split_whitespace()
             .filter_map(|child| child.parse().ok())
             .collect()
+    }
+
+    fn holding(&self, path: &Path) -> Vec<u32> {
+        let names = |directory: &Path| {
+            let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+            entries.map(|entry| entry.path()).collect::<Vec<_>>()
+        };
+        let holds = |process: &PathBuf| {
+            let open = names(&process.join("fd"));
+            open.iter()
+                .any(|file| fs::read_link(file).is_ok_and(|to| to == path))
+        };
+        let number = |process: PathBuf| process.file_name()?.to_str()?.parse().ok();
+        let processes = names(Path::new("/proc")).into_iter();
+        processes.filter(holds).filter_map(number).collect()
     }
 
     fn try_endpoint(&self, endpoint: Endpoint) -> io::Result<()> {

@@ -14,12 +14,18 @@
 //! All of the world comes in through [`host::Host`].
 
 pub mod address;
+pub mod checks;
 pub mod closure;
+pub mod confirm;
 pub mod content;
 pub mod host;
+pub mod integrity;
+pub mod language;
+pub mod level2;
 pub mod media;
 pub mod model;
 pub mod modules;
+pub mod pending;
 pub mod probe;
 pub mod publish;
 pub mod server;

@@ -125,7 +125,7 @@ impl Modules {
         &self,
         texts: impl IntoIterator<Item = &'t str>,
         needs: &[&str],
-    ) -> Result<Vec<String>, Diagnostic> {
+    ) -> Result<Vec<String>, Box<Diagnostic>> {
         let mut wanted: BTreeMap<String, String> = BTreeMap::new();
         for need in needs {
             wanted.insert((*need).to_owned(), "the configuration".to_owned());
@@ -155,7 +155,7 @@ impl Modules {
     }
 
     /// Modules with all that they depend on, each behind those. Each is wanted by something.
-    fn order(&self, wanted: &BTreeMap<String, String>) -> Result<Vec<String>, Diagnostic> {
+    fn order(&self, wanted: &BTreeMap<String, String>) -> Result<Vec<String>, Box<Diagnostic>> {
         let mut chosen: Vec<&str> = Vec::new();
         let mut chains: BTreeMap<&str, String> = BTreeMap::new();
         for (name, by) in wanted {
@@ -175,7 +175,8 @@ impl Modules {
                 let message = format!("`{name}` and `{other}` cannot be loaded together");
                 return Err(Diagnostic::error(MODULES, message)
                     .help(chains[name].clone())
-                    .help(chains[other.as_str()].clone()));
+                    .help(chains[other.as_str()].clone())
+                    .into());
             }
         }
         Ok(chosen
@@ -190,10 +191,12 @@ impl Modules {
         chain: &str,
         chosen: &mut Vec<&'m str>,
         chains: &mut BTreeMap<&'m str, String>,
-    ) -> Result<(), Diagnostic> {
+    ) -> Result<(), Box<Diagnostic>> {
         let Some((name, module)) = self.modules.get_key_value(name) else {
             let message = format!("the module `{name}` is not installed");
-            return Err(Diagnostic::error(MODULES, message).help(chain.to_owned()));
+            return Err(Diagnostic::error(MODULES, message)
+                .help(chain.to_owned())
+                .into());
         };
         if chains.insert(name, chain.to_owned()).is_some() {
             return Ok(());
@@ -211,7 +214,7 @@ impl Modules {
     }
 
     /// The lines that load everything, with one of those that cannot stand together.
-    fn all(&self) -> Result<Vec<String>, Diagnostic> {
+    fn all(&self) -> Result<Vec<String>, Box<Diagnostic>> {
         let mut wanted: BTreeMap<String, String> = BTreeMap::new();
         for (name, module) in &self.modules {
             if !module

@@ -38,7 +38,8 @@ impl Response {
         self.header(GENERATION)?.parse().ok()
     }
 
-    fn parse(bytes: &[u8]) -> Option<Self> {
+    /// What was received, if it is HTTP.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
         let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
         let head = std::str::from_utf8(&bytes[..end]).ok()?;
         let mut body = bytes[end + 4..].to_vec();

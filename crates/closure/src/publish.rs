@@ -22,13 +22,14 @@ use hence_model::diagnostic::{Code, Diagnostic};
 use hence_store::{Done, Error, Refused, Request, Rules};
 
 use crate::address::{Endpoint, Name, Url};
+use crate::checks;
 use crate::closure::{Closure, Published, Settings, failed};
 use crate::content::{Content, Trees};
 use crate::host::{Host, Signal};
 use crate::model::{self, behaviour};
 use crate::modules::Modules;
 use crate::probe;
-use crate::server::{Server, Setting, apache};
+use crate::server::{Configuration, Server, Setting, apache};
 use crate::site::Site;
 use crate::words::{self, Aspect, Said, Subject, Words};
 
@@ -79,15 +80,35 @@ impl Stage<'_> {
                 troubles.push(trouble.path(Subject::Listen(*endpoint).to_string()));
             }
         }
+        troubles.extend(checks::check(&site, changes, self.content).map_err(failed)?);
         troubles.extend(self.show(&site, changes)?);
         if troubles.iter().any(Diagnostic::is_error) {
             return Ok(troubles);
         }
         match self.write(&site, state, generation)? {
             Ok(()) => troubles.extend(self.test(generation)?),
-            Err(trouble) => troubles.push(trouble),
+            Err(trouble) => troubles.push(*trouble),
         }
         Ok(troubles)
+    }
+
+    /// The closed base state: a generation that serves nothing, before anything is asserted.
+    pub fn base(&self) -> Result<(), Refused> {
+        if let Err(trouble) = self.write(&Site::default(), &State::default(), 0)? {
+            return Err((*trouble).into());
+        }
+        self.switch(0)
+    }
+
+    /// The one visible step.
+    pub fn switch(&self, generation: u64) -> Result<(), Refused> {
+        let current = self.root.join("current");
+        let new = current.with_extension("new");
+        let to = PathBuf::from(format!("generation/{generation}"));
+        self.host.make_link(&new, &to).map_err(failed)?;
+        self.host.rename(&new, &current).map_err(failed)?;
+        let root = self.root.to_owned();
+        self.host.synchronise(&[root]).map_err(failed)
     }
 
     /// Puts content where the server reads it.
@@ -125,32 +146,37 @@ impl Stage<'_> {
         Ok(troubles)
     }
 
-    /// Writes a generation, all of it on the disk before it has its name.
-    fn write(
+    /// The configuration of a generation, with what it needs of Apache's modules.
+    pub fn configuration(
         &self,
         site: &Site,
-        state: &State,
         generation: u64,
-    ) -> Result<Result<(), Diagnostic>, Refused> {
+    ) -> Result<Configuration, Box<Diagnostic>> {
         let server = self.settings.server;
-        let mut setting = Setting {
-            root: self.root.to_owned(),
-            generation,
-            modules: Vec::new(),
-        };
-        let mut configuration = server.configure(site, &setting);
+        let root = self.root.to_owned();
+        let mut configuration = server.configure(site, &Setting { root, generation });
         if server == Server::Apache {
             let parts = configuration.parts.iter().map(|(_, text)| text.as_str());
             let texts = parts.chain([configuration.main.as_str()]);
-            match self.modules.choose(texts, &apache::needs(site)) {
-                Ok(modules) => setting.modules = modules,
-                Err(trouble) => return Ok(Err(trouble)),
-            }
-            let mut main = setting.modules.join("\n");
+            let mut main = self.modules.choose(texts, &apache::needs(site))?.join("\n");
             main.push('\n');
             main.push_str(&configuration.main);
             configuration.main = main;
         }
+        Ok(configuration)
+    }
+
+    /// Writes a generation, all of it on the disk before it has its name.
+    pub fn write(
+        &self,
+        site: &Site,
+        state: &State,
+        generation: u64,
+    ) -> Result<Result<(), Box<Diagnostic>>, Refused> {
+        let configuration = match self.configuration(site, generation) {
+            Ok(configuration) => configuration,
+            Err(trouble) => return Ok(Err(trouble)),
+        };
         let mut written = Vec::new();
         let mut renamed = Vec::new();
         let parts: BTreeMap<Hash, String> = configuration.parts.into_iter().collect();
@@ -171,10 +197,8 @@ impl Stage<'_> {
         self.host.remove(&path).map_err(failed)?;
         self.host.make_directory(&new, 0o755).map_err(failed)?;
         let identity = state.clone().identity().to_string();
-        for (name, text) in [
-            (server.main_file(), &configuration.main),
-            ("identity", &identity),
-        ] {
+        let main = self.settings.server.main_file();
+        for (name, text) in [(main, &configuration.main), ("identity", &identity)] {
             let file = new.join(name);
             self.host
                 .write(&file, text.as_bytes(), 0o444)
@@ -242,17 +266,7 @@ fn touched(changes: &[Change]) -> BTreeSet<Name> {
 }
 
 impl Closure<'_> {
-    /// The closed base state: a generation that serves nothing, before anything is asserted.
-    pub(crate) fn settle_base(&mut self) -> Result<(), Refused> {
-        let stage = self.stage();
-        let state = State::default();
-        if let Err(trouble) = stage.write(&Site::default(), &state, 0)? {
-            return Err(trouble.into());
-        }
-        self.switch(0)
-    }
-
-    fn stage(&self) -> Stage<'_> {
+    pub(crate) fn stage(&self) -> Stage<'_> {
         Stage {
             host: self.host,
             root: &self.root,
@@ -266,7 +280,7 @@ impl Closure<'_> {
     pub(crate) fn publish(&mut self, before: u64, done: Done) -> Result<Published, Refused> {
         let generation = done.version;
         let was = self.current()?;
-        self.switch(generation)?;
+        self.stage().switch(generation)?;
         let done = done.admitted;
         let Some(process) = self.process()? else {
             return Ok(Published::Stopped { generation, done });
@@ -280,7 +294,7 @@ impl Closure<'_> {
                 probes = requests.len();
                 why.extend(self.keeps(&site, &requests));
             }
-            Err(trouble) => why.push(trouble),
+            Err(trouble) => why.push(*trouble),
         }
         if why.is_empty() {
             return Ok(Published::Served {
@@ -296,18 +310,6 @@ impl Closure<'_> {
         })
     }
 
-    /// The one visible step.
-    fn switch(&self, generation: u64) -> Result<(), Refused> {
-        let current = self.root.join("current");
-        let new = current.with_extension("new");
-        let to = PathBuf::from(format!("generation/{generation}"));
-        self.host.make_link(&new, &to).map_err(failed)?;
-        self.host.rename(&new, &current).map_err(failed)?;
-        self.host
-            .synchronise(std::slice::from_ref(&self.root))
-            .map_err(failed)
-    }
-
     fn roll_back(
         &mut self,
         version: u64,
@@ -315,7 +317,7 @@ impl Closure<'_> {
         failing: u64,
         why: &[Diagnostic],
     ) -> Result<(), Refused> {
-        self.switch(generation)?;
+        self.stage().switch(generation)?;
         let words: Vec<&str> = why.iter().map(|trouble| trouble.message.as_str()).collect();
         let request = Request {
             author: "closure".to_owned(),
@@ -349,15 +351,18 @@ impl Closure<'_> {
     }
 
     /// Tells a running server that its configuration is another one, and waits until nothing else answers.
-    fn reload(&self, process: u32, generation: u64, site: &Site) -> Result<(), Diagnostic> {
+    pub(crate) fn reload(
+        &self,
+        process: u32,
+        generation: u64,
+        site: &Site,
+    ) -> Result<(), Box<Diagnostic>> {
         let server = self.settings.server;
         let workers = self.host.children(process);
         let told = self.host.signal(process, server.reload());
         if !told.is_ok_and(|told| told) {
-            return Err(Diagnostic::error(
-                DOWN,
-                format!("{} does not run any more", server.word()),
-            ));
+            let message = format!("{} does not run any more", server.word());
+            return Err(Diagnostic::error(DOWN, message).into());
         }
         self.await_generation(generation, site)?;
         if server == Server::Nginx {
@@ -372,7 +377,7 @@ impl Closure<'_> {
             while workers.iter().any(listens) {
                 if self.host.now() > limit {
                     let message = "the old processes of nginx do not stop listening";
-                    return Err(Diagnostic::error(DOWN, message));
+                    return Err(Diagnostic::error(DOWN, message).into());
                 }
                 self.host.wait(INTERVAL);
             }
@@ -381,7 +386,7 @@ impl Closure<'_> {
     }
 
     /// Waits until a generation answers at all endpoints.
-    fn await_generation(&self, generation: u64, site: &Site) -> Result<(), Diagnostic> {
+    fn await_generation(&self, generation: u64, site: &Site) -> Result<(), Box<Diagnostic>> {
         let limit = self.host.now() + LIMIT.as_millis() as u64;
         for endpoint in &site.endpoints {
             loop {
@@ -402,7 +407,7 @@ impl Closure<'_> {
                     let message = format!(
                         "generation {generation} does not answer at {endpoint}: {said}{log}"
                     );
-                    return Err(Diagnostic::error(DOWN, message));
+                    return Err(Diagnostic::error(DOWN, message).into());
                 }
                 self.host.wait(INTERVAL);
             }
@@ -579,7 +584,7 @@ impl Closure<'_> {
             if troubles.iter().any(Diagnostic::is_error) {
                 return Err(Refused::Because(troubles));
             }
-            self.switch(version)?;
+            self.stage().switch(version)?;
         }
         let is_wanted = self
             .host
@@ -593,12 +598,13 @@ impl Closure<'_> {
         let site = self.site();
         let ready = match self.process()? {
             None => self.launch(generation, &site),
-            Some(process) => match self.answers(generation, &site) {
-                true => Ok(()),
-                false => self.reload(process, generation, &site),
+            // One answer of nginx says nothing about its other processes.
+            Some(process) => match self.settings.server {
+                Server::Apache if self.answers(generation, &site) => Ok(()),
+                _ => self.reload(process, generation, &site),
             },
         };
-        ready.map_err(|trouble| Refused::Failed(Error::from(trouble)))
+        ready.map_err(|trouble| Refused::Failed(Error::from(*trouble)))
     }
 
     fn answers(&self, generation: u64, site: &Site) -> bool {
@@ -608,16 +614,19 @@ impl Closure<'_> {
         })
     }
 
-    fn launch(&self, generation: u64, site: &Site) -> Result<(), Diagnostic> {
+    fn launch(&self, generation: u64, site: &Site) -> Result<(), Box<Diagnostic>> {
         let server = self.settings.server;
         if site.endpoints.is_empty() {
             let trouble = Diagnostic::error(DOWN, "the server would listen nowhere");
-            return Err(trouble.help("`hence http assert listen 127.0.0.1:8080` says where"));
+            let help = "`hence http assert listen 127.0.0.1:8080` says where";
+            return Err(trouble.help(help).into());
         }
+        self.bury();
         let main = self.root.join("current").join(server.main_file());
         let command = server.start(&self.settings.program, &self.root, &main);
         let failed = |why: String| {
-            Diagnostic::error(DOWN, format!("{} does not start: {why}", server.word()))
+            let message = format!("{} does not start: {why}", server.word());
+            Box::new(Diagnostic::error(DOWN, message))
         };
         let ran = self.host.run(&self.settings.as_server(command), LIMIT);
         ran.map_err(|error| failed(error.to_string()))?
@@ -634,6 +643,27 @@ impl Closure<'_> {
             self.host.wait(INTERVAL);
         }
         self.await_generation(generation, site)
+    }
+
+    /// Ends what a server left behind that was killed: its processes go on without it, and listen.
+    fn bury(&self) {
+        let log = self.root.join("log/access.log");
+        let limit = self.host.now() + LIMIT.as_millis() as u64;
+        loop {
+            let mut left = self.host.holding(&log);
+            left.retain(|process| {
+                let line = self.host.process(*process).unwrap_or_default();
+                line.starts_with(&self.settings.program) || line.starts_with("nginx:")
+            });
+            if left.is_empty() || self.host.now() > limit {
+                return;
+            }
+            for process in left {
+                // One that has gone meanwhile needs no signal.
+                let _ = self.host.signal(process, Signal::Kill);
+            }
+            self.host.wait(INTERVAL);
+        }
     }
 
     /// Removes what was being written when the power was cut; nobody refers to it.

@@ -348,13 +348,16 @@ impl Subject {
         let form = |message: String| Fault::new(message).code(FORM);
         match (about, url.is_directory()) {
             (About::File, true) => Err(form(format!(
-                "a `{word}` is at a URL without `/` at its end"
+                "`{url}` is a directory, and `{word}` is about a file"
             ))
             .help("what a directory answers is its `index`")),
             (About::Directory, false) => Err(form(format!(
-                "a `{word}` is at a directory: its URL ends with `/`"
+                "`{url}` is no directory, and `{word}` is about one"
             ))
-            .help(format!("`{}`", url.as_directory()))),
+            .help(format!(
+                "a directory ends with `/`: `{}`",
+                url.as_directory()
+            ))),
             _ => Ok(self),
         }
     }
@@ -590,9 +593,13 @@ impl Vocabulary for Words {
             Aspect::Proxy => &[Aspect::Redirect, Aspect::Tree],
             Aspect::Type | Aspect::Access => &[],
         };
-        let keys = others
-            .iter()
-            .map(|other| Keys::Only(other.key(&host, &url)));
+        let can_be = |other: &&Aspect| match other.about() {
+            About::File => !url.is_directory(),
+            About::Directory => url.is_directory(),
+            About::Either => true,
+        };
+        let others = others.iter().filter(can_be);
+        let keys = others.map(|other| Keys::Only(other.key(&host, &url)));
         keys.collect()
     }
 

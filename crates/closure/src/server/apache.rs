@@ -41,9 +41,6 @@ pub fn configure(site: &Site, setting: &Setting) -> Configuration {
         .map(|(media, names)| format!("{media} {}\n", names.join(" ")));
     let types = configuration.part(&setting.root, types.collect());
     let mut main = String::new();
-    for line in &setting.modules {
-        let _ = writeln!(main, "{line}");
-    }
     let _ = write!(
         main,
         r#"ServerRoot "{root}"
@@ -168,10 +165,13 @@ RewriteRule ^ - [T=%1]
         text.push_str("</LocationMatch>\n");
     }
     for (url, status, target) in rules.known {
+        // Inside of a section Apache rewrites late, when it knows who asks.
         let _ = writeln!(
             text,
-            "<LocationMatch \"^{}$\">\n  Redirect {status} \"{target}\"\n</LocationMatch>",
-            pattern(&url)
+            "<LocationMatch \"^{}$\">\n  RewriteEngine On\n  RewriteRule ^ \"{}\" [R={status},NE,QSD,L]\n\
+             </LocationMatch>",
+            pattern(&url),
+            target.replace('%', "\\%")
         );
     }
     text

@@ -26,8 +26,6 @@ pub struct Setting {
     pub root: PathBuf,
     /// The number of the generation.
     pub generation: u64,
-    /// What is to be loaded before all else: lines of Apache's.
-    pub modules: Vec<String>,
 }
 
 /// A configuration. What it includes is kept by its hash, so generations share what does not change.

@@ -1,9 +1,10 @@
 //! Real servers answer as the model says.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hence_closure::address::Name;
 use hence_closure::closure::Published;
+use hence_closure::model::{Request, behaviour};
 use hence_closure::publish::NAME_TAKEN;
 use hence_closure::server::Server;
 use hence_closure::words::Words;
@@ -64,6 +65,7 @@ fn walk(server: Server, seed: u64, states: usize) {
     closure.start().unwrap();
     let mut random = Random::new(seed + 7);
     let mut tried = 0;
+    let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
     while tried < states {
         let mut state = State::default();
         let hosts = real::all(&[
@@ -102,11 +104,27 @@ fn walk(server: Server, seed: u64, states: usize) {
                 )
             })
             .collect();
+        for (endpoint, name, path) in &requests {
+            let request = Request {
+                endpoint: *endpoint,
+                host: name.as_str(),
+                path,
+                from: "127.0.0.1".parse().unwrap(),
+                user: None,
+            };
+            let promised = behaviour(&closure.site(), closure.content(), &request);
+            *statuses.entry(promised.status).or_default() += 1;
+        }
         let broken = closure.keeps(&closure.site(), &requests);
         assert!(
             broken.is_empty(),
             "{everything}\n{broken:#?}\n{}",
             root.log()
         );
+    }
+    // Only where something happens something can go wrong.
+    for status in [200, 301, 302, 403, 404] {
+        let times = statuses.get(&status).copied().unwrap_or(0);
+        assert!(times > 0, "{status} was never promised");
     }
 }

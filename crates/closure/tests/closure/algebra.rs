@@ -1,9 +1,11 @@
 //! What the paper claims about the language of commands, on random sequences of them.
 
+use hence_closure::language::{self, Order};
 use hence_closure::model::{Request, behaviour};
 use hence_closure::site::Site;
 use hence_closure::words::{Subject, Words};
 use hence_ledger::{Command, Key, State};
+use hence_model::source::Sources;
 
 use crate::generate::{Pool, Random, are_apart, cases};
 
@@ -183,4 +185,48 @@ fn independence_commands_about_other_things_may_change_places() {
     });
     assert_eq!(broken, 0);
     assert!(apart * 2 > cases(SEQUENCES), "{apart} pairs were apart");
+}
+
+/// The commands that a text says.
+fn read(text: &str, owner: &str) -> Vec<Command> {
+    let mut sources = Sources::default();
+    let file = sources.add("commands", text).unwrap();
+    let orders = language::parse(&sources, file, owner)
+        .unwrap_or_else(|troubles| panic!("{text}{troubles:?}"));
+    let writes = orders.into_iter().map(|placed| match placed.order {
+        Order::Write(commands) => commands,
+        other => panic!("{other:?} is no write"),
+    });
+    writes.flatten().collect()
+}
+
+#[test]
+fn clarity_a_command_means_what_it_says_whatever_is_asserted() {
+    let broken = broken(|pool, random| {
+        let command = pool.command(random);
+        let owner = match &command {
+            Command::Assert { owner, .. } => owner.to_string(),
+            _ => "nobody".to_owned(),
+        };
+        read(&language::written(std::slice::from_ref(&command)), &owner) == [command]
+    });
+    assert_eq!(broken, 0);
+}
+
+#[test]
+fn representability_what_is_shown_and_said_again_is_the_same_service() {
+    let broken = broken(|pool, random| {
+        let state = after(perform, &[&pool.sequence(random, 12)]);
+        let layers = ["site", "shop"].map(|owner| {
+            let set = state
+                .iter()
+                .filter(|(_, assertion)| assertion.owner == owner);
+            let set = set.map(|(key, assertion)| (key.clone(), assertion.value.clone()));
+            Command::apply(owner, set.collect(), &Words)
+        });
+        let shown = language::written(&layers);
+        let again = after(perform, &[&read(&shown, "nobody")]);
+        !shown.contains("retract") && is_same(pool, random, &state, &again)
+    });
+    assert_eq!(broken, 0);
 }

@@ -159,7 +159,7 @@ impl Pool {
 
     /// A command.
     pub fn command(&self, random: &mut Random) -> Command {
-        let host = Name::read(*random.one(&HOSTS[..2])).unwrap();
+        let host = Name::read(random.one::<&str>(&HOSTS[..2])).unwrap();
         match random.below(10) {
             0 => {
                 let Command::Assert { key, .. } = self.assertion(random) else {
@@ -169,7 +169,7 @@ impl Pool {
             }
             1 => Subject::Host(host).retracted(),
             2 => {
-                let url = Url::read(*random.one(&DIRECTORIES)).unwrap();
+                let url = Url::read(random.one::<&str>(&DIRECTORIES)).unwrap();
                 let under = words::under(&host, &url);
                 Command::Retract(random.one(&under).clone())
             }
@@ -197,12 +197,12 @@ impl Pool {
     pub fn probe(&self, random: &mut Random) -> (&'static str, &'static str) {
         let host = match random.below(12) {
             0 => "unknown.test",
-            _ => *random.one(&HOSTS),
+            _ => random.one::<&str>(&HOSTS),
         };
         let path = match random.below(3) {
-            0 => *random.one(&DIRECTORIES),
-            1 => *random.one(&FILES),
-            _ => *random.one(&OTHERS),
+            0 => random.one::<&str>(&DIRECTORIES),
+            1 => random.one::<&str>(&FILES),
+            _ => random.one::<&str>(&OTHERS),
         };
         (host, path)
     }

@@ -2,5 +2,10 @@
 
 mod agree;
 mod algebra;
+mod disk;
+mod gates;
 mod generate;
+mod load;
+mod modules;
+mod power;
 mod real;

@@ -3,6 +3,7 @@
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use hence_closure::closure::{self, Closure, Manner, Published};
 use hence_closure::host::{Host, Machine};
@@ -10,9 +11,12 @@ use hence_closure::server::Server;
 use hence_closure::words::{Subject, Words};
 use hence_ledger::entry::Origin;
 use hence_ledger::{Command, Key, Value};
-use hence_store::{Refused, Request};
+use hence_store::{LOCKED, Refused, Request};
 
 use crate::generate::Pool;
+
+/// How long something may take that takes a moment.
+pub const LIMIT: Duration = Duration::from_secs(60);
 
 /// A root that goes with the test, and its server with it.
 pub struct Root {
@@ -34,7 +38,21 @@ impl Root {
     }
 
     pub fn open(&self) -> Closure<'_> {
-        Closure::open(&self.host, &self.path).expect("the closure is there")
+        self.open_on(&self.host)
+    }
+
+    /// The closure, on another machine. Another test that is just starting a process holds all files for a moment.
+    pub fn open_on<'h>(&self, host: &'h dyn Host) -> Closure<'h> {
+        let begun = Instant::now();
+        loop {
+            match Closure::open(host, &self.path) {
+                Ok(closure) => return closure,
+                Err(Refused::Failed(error)) if error.code == LOCKED && begun.elapsed() < LIMIT => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(refused) => panic!("{refused:?}"),
+            }
+        }
     }
 
     /// What the server complained about.
@@ -45,9 +63,7 @@ impl Root {
 
 impl Drop for Root {
     fn drop(&mut self) {
-        if let Ok(mut closure) = Closure::open(&self.host, &self.path) {
-            let _ = closure.stop();
-        }
+        let _ = self.open().stop();
         let _ = self.host.remove(&self.path);
     }
 }
