@@ -13,6 +13,8 @@ use hence_store::{Error, Refused};
 use crate::closure::{Closure, failed};
 use crate::content::Trees;
 use crate::host::{EntryKind, Host};
+use crate::publish::LIMIT;
+use crate::server::{Server, apache};
 
 /// Something is not what was promised.
 pub const DRIFT: Code = Code::new("http.drift");
@@ -39,12 +41,51 @@ impl Closure<'_> {
         if let Err(error) = self.repository.check() {
             drift.push(Diagnostic::from(error));
         }
+        if self.settings.server == Server::Apache {
+            drift.extend(self.read_otherwise()?);
+        }
         if self.process()?.is_some() {
             let state = self.repository.state();
             let everything = State::difference(&State::default(), state);
             let site = self.site();
             let requests = self.requests(&everything, &site);
             drift.extend(self.keeps(&site, &requests));
+        }
+        Ok(drift)
+    }
+
+    /// Where Apache reads its configuration otherwise than it was meant.
+    fn read_otherwise(&self) -> Result<Vec<Diagnostic>, Refused> {
+        let server = self.settings.server;
+        let main = self.root.join("current").join(server.main_file());
+        let mut command = server.test(&self.settings.program, &self.root, &main);
+        command.extend(["-D", "DUMP_VHOSTS"].map(str::to_owned));
+        let ran = self.host.run(&self.settings.as_server(command), LIMIT);
+        let said = match ran.map_err(failed)?.well() {
+            Ok(said) => said,
+            Err(why) => {
+                let message = format!("Apache cannot read its configuration: {why}");
+                return Ok(vec![Diagnostic::error(DRIFT, message)]);
+            }
+        };
+        let served = apache::names_served(&said);
+        let site = self.site();
+        let mut drift = Vec::new();
+        for endpoint in &site.endpoints {
+            let names = site.names(*endpoint).into_keys();
+            let mut promised: Vec<String> = names.map(|name| name.to_string()).collect();
+            promised.push(apache::UNKNOWN.to_owned());
+            promised.sort();
+            let got = served
+                .get(&endpoint.to_string())
+                .cloned()
+                .unwrap_or_default();
+            if got != promised {
+                let (promised, got) = (promised.join(", "), got.join(", "));
+                let message =
+                    format!("Apache should serve {promised} at {endpoint}, and reads {got}");
+                drift.push(Diagnostic::error(DRIFT, message));
+            }
         }
         Ok(drift)
     }

@@ -18,6 +18,17 @@ pub struct Pending {
     pub text: String,
 }
 
+impl Pending {
+    /// Adds writes, and what was meant by them.
+    pub fn add(&mut self, meant: &Meant) {
+        if let Some(meant) = &meant.meant {
+            self.text.push_str(&format!("# {meant}\n"));
+        }
+        self.text.push_str(&language::written(&meant.commands));
+        self.commands.extend(meant.commands.iter().cloned());
+    }
+}
+
 impl Closure<'_> {
     /// What an owner has pending.
     pub fn pending(&self, owner: &str) -> Result<Pending, Refused> {
@@ -37,18 +48,12 @@ impl Closure<'_> {
         Ok(Pending { commands, text })
     }
 
-    /// Adds to what an owner has pending.
-    pub fn add_pending(&self, owner: &str, meant: &Meant) -> Result<(), Refused> {
-        let mut text = self.pending(owner)?.text;
-        if let Some(meant) = &meant.meant {
-            text.push_str(&format!("# {meant}\n"));
-        }
-        text.push_str(&language::written(&meant.commands));
+    /// Keeps what an owner has pending.
+    pub fn keep_pending(&self, owner: &str, pending: &Pending) -> Result<(), Refused> {
         let path = self.pending_file(owner);
         let new = path.with_extension("new");
-        self.host
-            .write(&new, text.as_bytes(), 0o600)
-            .map_err(failed)?;
+        let text = pending.text.as_bytes();
+        self.host.write(&new, text, 0o600).map_err(failed)?;
         self.host
             .synchronise(std::slice::from_ref(&new))
             .map_err(failed)?;

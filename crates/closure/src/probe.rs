@@ -98,9 +98,17 @@ pub fn near(endpoint: Endpoint) -> Endpoint {
 
 /// What is wrong with an answer, expected first; nothing if it is as promised.
 pub fn differs(promised: &Answer, response: &Response) -> Option<String> {
-    if let Body::Other(upstream, _) = &promised.body {
-        let is_gone = matches!(response.status, 502..=504);
-        return is_gone.then(|| format!("{} does not answer", upstream.endpoint));
+    if let Body::Other(upstream, path) = &promised.body {
+        let at = upstream.endpoint;
+        let probe = upstream.probe.as_ref().map(|probe| probe.to_string());
+        let probe = probe.map(|probe| format!("{}{}", upstream.path, &probe[1..]));
+        return match response.status {
+            502..=504 => Some(format!("{at} does not answer")),
+            status @ 400.. if probe.as_ref() == Some(path) => {
+                Some(format!("{at} should be well, and answers {status}"))
+            }
+            _ => None,
+        };
     }
     if promised.status != response.status {
         return Some(format!(

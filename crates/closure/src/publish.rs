@@ -31,7 +31,7 @@ use crate::modules::Modules;
 use crate::probe;
 use crate::server::{Configuration, Server, Setting, apache};
 use crate::site::Site;
-use crate::words::{self, Aspect, Said, Subject, Words};
+use crate::words::{self, Aspect, Said, Subject, Upstream, Words};
 
 /// Content that is asserted is not staged.
 pub const MISSING: Code = Code::new("http.missing-content");
@@ -47,7 +47,7 @@ pub const BROKEN_PROMISE: Code = Code::new("http.broken-promise");
 pub const DOWN: Code = Code::new("http.down");
 
 /// How long the server may take for one step.
-const LIMIT: Duration = Duration::from_secs(60);
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 /// How often it is looked at.
 const INTERVAL: Duration = Duration::from_millis(4);
 /// So many files of a snapshot are asked for.
@@ -447,14 +447,9 @@ impl Closure<'_> {
                 Subject::At(name, _, url) => {
                     let values = [&change.before, &change.after];
                     for assertion in values.into_iter().flatten() {
-                        if let Some((_, Said::Tree(tree))) =
-                            words::read(&change.key, &assertion.value)
-                        {
-                            let some = self
-                                .sample(tree, &url)
-                                .into_iter()
-                                .map(|url| (name.clone(), url));
-                            urls.extend(some);
+                        if let Some((_, said)) = words::read(&change.key, &assertion.value) {
+                            let more = self.answered(&said, &url).into_iter();
+                            urls.extend(more.map(|url| (name.clone(), url)));
                         }
                     }
                     urls.extend(url.as_file().map(|url| (name.clone(), url)));
@@ -471,6 +466,20 @@ impl Closure<'_> {
             }
         }
         requests
+    }
+
+    /// More URLs for which an assertion answers: some of a snapshot, or the one by which another server is tried.
+    fn answered(&self, said: &Said, url: &Url) -> Vec<Url> {
+        match said {
+            Said::Tree(tree) => self.sample(*tree, url),
+            Said::Proxy(Upstream {
+                probe: Some(probe), ..
+            }) => {
+                let below = format!("{url}{}", &probe.to_string()[1..]);
+                Url::read(&below).into_iter().collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Some URLs of a snapshot: the first, the last, and one between.

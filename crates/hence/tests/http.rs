@@ -1,6 +1,7 @@
 //! `hence http` around real servers, as people use it.
 
 use std::fs;
+use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -128,6 +129,21 @@ fn what_was_posted_stays_until_it_is_refreshed() {
     );
 }
 
+/// A server that always says that it cannot.
+fn sick() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream
+                .write_all(b"HTTP/1.1 500 Sick\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        }
+    });
+    endpoint
+}
+
 #[test]
 fn a_promise_that_is_broken_is_taken_back() {
     for server in ["apache", "nginx"] {
@@ -149,6 +165,15 @@ fn a_promise_that_is_broken_is_taken_back() {
         assert_eq!(folder.status("foo.test", "/"), 200);
         assert_eq!(folder.status("foo.test", "/api/"), 404);
         assert!(!folder.done(&["show"]).contains("proxy"));
+        // Somebody answers, and is not well.
+        let upstream = format!("http://{}/", sick());
+        folder.done(&["assert", "proxy", "foo.test", "/api/", &upstream]);
+        folder.done(&["commit"]);
+        folder.done(&[
+            "assert", "proxy", "foo.test", "/api/", &upstream, "probe", "/health",
+        ]);
+        let said = folder.refused(&["commit"], 2);
+        assert!(said.contains("should be well"), "{said}");
         assert!(folder.done(&["history"]).contains("broke its promises"));
     }
 }
@@ -289,4 +314,28 @@ fn a_commit_that_nobody_confirms_is_taken_back() {
             .done(&["history"])
             .contains("was not confirmed in time")
     );
+}
+
+#[test]
+fn the_mistake_of_one_tenant_does_not_stand_in_the_way_of_another() {
+    let folder = Folder::new("tenants", "apache");
+    folder.done(&["start"]);
+    for tenant in ["ada.test", "bob.test"] {
+        folder.done(&["assert", "host", tenant]);
+        let who = tenant.split('.').next().unwrap();
+        folder.done(&["assert", "right", who, tenant, "/"]);
+    }
+    folder.done(&["commit"]);
+    let blob = format!("blob:{}", "0".repeat(64));
+    folder.done(&["--owner", "ada", "assert", "file", "ada.test", "/a", &blob]);
+    let said = folder.refused(&["--owner", "ada", "commit"], 1);
+    assert!(said.contains("[http.missing-content]"), "{said}");
+    folder.done(&["--owner", "bob", "post", "www", "http://bob.test/"]);
+    folder.done(&["--owner", "bob", "commit"]);
+    assert_eq!(folder.status("bob.test", "/images/one.png"), 200);
+    // What is not theirs is refused before anything happens, even if nobody has it.
+    folder.done(&["--owner", "bob", "post", "www", "http://ada.test/new/"]);
+    let said = folder.refused(&["--owner", "bob", "commit"], 1);
+    assert!(said.contains("[ledger.forbidden]"), "{said}");
+    assert_eq!(folder.status("ada.test", "/new/"), 404);
 }

@@ -32,6 +32,39 @@ pub fn needs(site: &Site) -> Vec<&'static str> {
     needs
 }
 
+/// The names that Apache says it serves, by endpoint, from what `-D DUMP_VHOSTS` prints.
+pub fn names_served(said: &str) -> BTreeMap<String, Vec<String>> {
+    let mut served: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut endpoint = String::new();
+    for line in said.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            [at, "is", "a", "NameVirtualHost"] => endpoint = (*at).to_owned(),
+            ["port", _, "namevhost", name, ..] | ["alias", name] => {
+                served
+                    .entry(endpoint.clone())
+                    .or_default()
+                    .push((*name).to_owned());
+            }
+            // An endpoint with one host has a line of its own.
+            [at, name, place] if place.starts_with('(') && at.contains(':') => {
+                served
+                    .entry((*at).to_owned())
+                    .or_default()
+                    .push((*name).to_owned());
+            }
+            _ => {}
+        }
+    }
+    for names in served.values_mut() {
+        names.sort();
+    }
+    served
+}
+
+/// The name of the host that answers for all names that nobody asserted.
+pub const UNKNOWN: &str = "unknown.invalid";
+
 /// The configuration for a site.
 pub fn configure(site: &Site, setting: &Setting) -> Configuration {
     let mut configuration = Configuration::default();
@@ -84,7 +117,7 @@ Header always set {GENERATION} "{}"
     for endpoint in &site.endpoints {
         let _ = writeln!(
             main,
-            "<VirtualHost {endpoint}>\n  ServerName unknown.invalid\n  RedirectMatch 404 ^\n</VirtualHost>"
+            "<VirtualHost {endpoint}>\n  ServerName {UNKNOWN}\n  RedirectMatch 404 ^\n</VirtualHost>"
         );
     }
     for (name, host) in &site.hosts {

@@ -2,6 +2,7 @@
 
 mod agree;
 mod algebra;
+mod cluster;
 mod disk;
 mod gates;
 mod generate;

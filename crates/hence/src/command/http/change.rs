@@ -3,7 +3,7 @@
 use clap::Args;
 use hence_closure::closure::{Manner, Published};
 use hence_closure::language::{self, Order, Placed};
-use hence_closure::words::Subject;
+use hence_closure::words::{self as vocabulary, Subject};
 use hence_ledger::Key;
 use hence_model::source::Sources;
 
@@ -42,22 +42,28 @@ impl Words {
 pub fn add(http: &Http, console: &mut Console<'_>, orders: &[Placed]) -> Result<Exit, Stop> {
     let closure = http.open(console)?;
     let directory = console.path("");
+    let pending = closure.pending(http.owner());
+    let mut pending = pending.map_err(|refused| stop(console, refused))?;
+    let mut state = closure.state_with(&pending);
     for placed in orders {
-        let done = (|| {
-            let pending = closure.pending(http.owner())?;
-            let state = closure.state_with(&pending);
-            let meant = closure.translate(&placed.order, http.owner(), &state, &directory)?;
-            closure.add_pending(http.owner(), &meant)?;
-            Ok(meant)
-        })();
-        let meant = done.map_err(|refused| stop(console, refused))?;
+        let meant = closure.translate(&placed.order, http.owner(), &state, &directory);
+        let meant = meant.map_err(|refused| stop(console, refused))?;
+        for command in &meant.commands {
+            state.perform(
+                command,
+                closure.repository().version() + 1,
+                &vocabulary::Words,
+            );
+        }
         if !matches!(placed.order, Order::Write(_)) {
-            let written = language::written(&meant.commands);
-            for line in written.lines() {
+            for line in language::written(&meant.commands).lines() {
                 console.say(&format!("  {line}"));
             }
         }
+        pending.add(&meant);
     }
+    let kept = closure.keep_pending(http.owner(), &pending);
+    kept.map_err(|refused| stop(console, refused))?;
     console.say("pending; `hence http plan` shows what it does, `hence http commit` serves it");
     Ok(Exit::Done)
 }

@@ -64,6 +64,7 @@ enum Verb {
     /// Take a site away that a host became: `retire foo.test`
     Retire(change::Words),
     Run(run::Run),
+    Prompt(run::Prompt),
     Plan(change::Plan),
     Discard(change::Discard),
     Commit(change::Commit),
@@ -98,6 +99,7 @@ impl Http {
             Verb::Become(words) => words.run("become", self, console),
             Verb::Retire(words) => words.run("retire", self, console),
             Verb::Run(command) => command.run(self, console),
+            Verb::Prompt(command) => command.run(self, console),
             Verb::Plan(command) => command.run(self, console),
             Verb::Discard(command) => command.run(self, console),
             Verb::Commit(command) => command.run(self, console),
