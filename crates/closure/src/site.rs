@@ -103,6 +103,21 @@ impl Site {
             .filter(|_| self.endpoints.contains(&endpoint))
     }
 
+    /// Where each host is served, and by which names there.
+    pub fn served(&self) -> BTreeMap<&Name, Vec<(Endpoint, Vec<&Name>)>> {
+        let mut served: BTreeMap<&Name, Vec<(Endpoint, Vec<&Name>)>> = BTreeMap::new();
+        for endpoint in &self.endpoints {
+            let mut here: BTreeMap<&Name, Vec<&Name>> = BTreeMap::new();
+            for (name, host) in self.names(*endpoint) {
+                here.entry(host).or_default().push(name);
+            }
+            for (host, names) in here {
+                served.entry(host).or_default().push((*endpoint, names));
+            }
+        }
+        served
+    }
+
     /// All names that are served at an endpoint, and the hosts that they mean.
     pub fn names(&self, endpoint: Endpoint) -> BTreeMap<&Name, &Name> {
         let mut names = BTreeMap::new();

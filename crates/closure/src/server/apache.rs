@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::address::{Name, Url};
+use crate::address::Url;
 use crate::media::{Media, TABLE};
 use crate::server::{Configuration, GENERATION, Setting};
 use crate::site::{Host, Mount, Site};
@@ -120,16 +120,11 @@ Header always set {GENERATION} "{}"
             "<VirtualHost {endpoint}>\n  ServerName {UNKNOWN}\n  RedirectMatch 404 ^\n</VirtualHost>"
         );
     }
+    let served = site.served();
     for (name, host) in &site.hosts {
         let text = describe(host, setting, &mut configuration);
         let part = configuration.part(&setting.root, text);
-        for endpoint in &site.endpoints {
-            let names = site.names(*endpoint);
-            let own: Vec<&Name> = names
-                .iter()
-                .filter(|(_, of)| **of == name)
-                .map(|(own, _)| *own)
-                .collect();
+        for (endpoint, own) in served.get(name).into_iter().flatten() {
             let Some((first, others)) = own.split_first() else {
                 continue;
             };
@@ -154,9 +149,16 @@ fn describe(host: &Host, setting: &Setting, configuration: &mut Configuration) -
         let map = configuration.part(&setting.root, map);
         let _ = write!(
             text,
-            r#"RewriteMap escape int:escape
-RewriteMap said "txt:{map}"
-RewriteRule ^ - [E=said:${{said:${{escape:%{{REQUEST_URI}}}}}}]
+            "RewriteMap escape int:escape\nRewriteMap said \"txt:{map}\"\n"
+        );
+        let said = "${said:${escape:%{REQUEST_URI}}}";
+        if host.proxies.is_empty() {
+            // Most URLs are in no map, and are soon done with.
+            let _ = write!(text, "RewriteCond {said} =\"\"\nRewriteRule ^ - [L]\n");
+        }
+        let _ = write!(
+            text,
+            r#"RewriteRule ^ - [E=said:{said}]
 RewriteCond %{{ENV:said}} ^f([0-9a-f]+),(.+)$
 RewriteRule ^ {root}/file/%1 [T=%2,L]
 RewriteCond %{{ENV:said}} ^f([0-9a-f]+),$

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use crate::address::{Name, Url};
+use crate::address::Url;
 use crate::media::{Media, TABLE};
 use crate::server::{Configuration, GENERATION, Setting};
 use crate::site::{Host, Mount, Site};
@@ -62,20 +62,17 @@ http {{
             "  server {{\n    listen {endpoint} default_server;\n    server_name _;\n    return 404;\n  }}"
         );
     }
+    let served = site.served();
     for (name, host) in &site.hosts {
         let text = describe(host, setting, &mut networks, &mut configuration);
         let part = configuration.part(&setting.root, text);
-        for endpoint in &site.endpoints {
-            let names = site.names(*endpoint);
-            let own = names.iter().filter(|(_, of)| **of == name);
-            let own: Vec<&str> = own.map(|(own, _)| Name::as_str(own)).collect();
-            if !own.is_empty() {
-                let _ = writeln!(
-                    servers,
-                    "  server {{\n    listen {endpoint};\n    server_name {};\n    include {part};\n  }}",
-                    own.join(" ")
-                );
-            }
+        for (endpoint, own) in served.get(name).into_iter().flatten() {
+            let own: Vec<&str> = own.iter().map(|name| name.as_str()).collect();
+            let _ = writeln!(
+                servers,
+                "  server {{\n    listen {endpoint};\n    server_name {};\n    include {part};\n  }}",
+                own.join(" ")
+            );
         }
     }
     for networks in &networks.0 {
