@@ -339,3 +339,36 @@ fn the_mistake_of_one_tenant_does_not_stand_in_the_way_of_another() {
     assert!(said.contains("[ledger.forbidden]"), "{said}");
     assert_eq!(folder.status("ada.test", "/new/"), 404);
 }
+
+#[test]
+fn what_somebody_changes_is_noticed_and_made_again_by_itself() {
+    let folder = Folder::new("watch", "apache");
+    folder.done(&["become", "web-server", "foo.test", "--from", "www"]);
+    folder.done(&["commit"]);
+    folder.done(&["start"]);
+    let mut watch = Command::new(env!("CARGO_BIN_EXE_hence"))
+        .args([
+            "http",
+            "--root",
+            "root",
+            "watch",
+            "--interval",
+            "1s",
+            "--repair",
+        ])
+        .current_dir(&folder.path)
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut files = fs::read_dir(folder.path.join("root/file")).unwrap();
+    let file = files.next().unwrap().unwrap().path();
+    fs::remove_file(&file).unwrap();
+    fs::write(&file, "<p>defaced").unwrap();
+    let begun = std::time::Instant::now();
+    while folder.get("foo.test", "/").body != b"<p>welcome" {
+        assert!(begun.elapsed().as_secs() < 60, "nobody noticed");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    watch.kill().unwrap();
+    watch.wait().unwrap();
+}

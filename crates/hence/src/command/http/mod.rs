@@ -79,6 +79,7 @@ enum Verb {
     Why(why::Why),
     Validate(validate::Validate),
     Repair(validate::Repair),
+    Watch(validate::Watch),
 }
 
 impl Http {
@@ -113,6 +114,7 @@ impl Http {
             Verb::Why(command) => command.run(self, console),
             Verb::Validate(command) => command.run(self, console),
             Verb::Repair(command) => command.run(self, console),
+            Verb::Watch(command) => command.run(self, console),
         }
     }
 
