@@ -38,8 +38,6 @@ pub trait Host {
     fn give(&self, path: &Path, user: u32, group: u32) -> io::Result<()>;
     /// Files, with what is in them, and directories, with the names in them, are on the disk when this returns.
     fn synchronise(&self, paths: &[PathBuf]) -> io::Result<()>;
-    /// How many bytes can still be written there.
-    fn room(&self, path: &Path) -> io::Result<u64>;
     /// Whether we may do everything here, and so should not.
     fn is_privileged(&self) -> bool;
     /// Runs a command, at most so long.
@@ -257,19 +255,6 @@ impl Host for Machine {
         }
         let _ = (paths, MANY);
         Ok(())
-    }
-
-    fn room(&self, path: &Path) -> io::Result<u64> {
-        #[cfg(unix)]
-        {
-            let system = rustix::fs::statvfs(path)?;
-            Ok(system.f_bavail.saturating_mul(system.f_frsize))
-        }
-        #[cfg(not(unix))]
-        {
-            let _ = path;
-            Ok(u64::MAX)
-        }
     }
 
     fn is_privileged(&self) -> bool {

@@ -320,10 +320,6 @@ impl Host for Disk {
         Ok(())
     }
 
-    fn room(&self, _: &Path) -> io::Result<u64> {
-        Ok(u64::MAX)
-    }
-
     fn is_privileged(&self) -> bool {
         false
     }

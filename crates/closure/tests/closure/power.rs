@@ -94,10 +94,6 @@ impl Host for Dark {
         Machine.synchronise(paths)
     }
 
-    fn room(&self, path: &Path) -> io::Result<u64> {
-        Machine.room(path)
-    }
-
     fn is_privileged(&self) -> bool {
         Machine.is_privileged()
     }
