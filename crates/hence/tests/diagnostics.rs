@@ -66,6 +66,13 @@ fn is_raised_elsewhere(code: &str) -> bool {
         "xml.moved" => ("Replaced::Moved", "crates/xml/tests"),
         "plugin.cannot-run" => (code, "crates/hence/tests/process.rs"),
         "agent.failed" | "agent.rolled-back" => (code, "crates/hence/tests/agent.rs"),
+        "http.broken-promise" | "http.drift" | "http.endpoint-taken" | "http.unconfirmed" => {
+            (code, "crates/hence/tests/http.rs")
+        }
+        "http.failed" => ("FAILED", "crates/closure/tests"),
+        "http.modules" => ("MODULES", "crates/closure/tests"),
+        "http.no-server" => ("NO_SERVER", "crates/closure/tests"),
+        "http.test-failed" => ("TEST_FAILED", "crates/closure/tests"),
         _ => return false,
     };
     let tests = workspace().join(tests);

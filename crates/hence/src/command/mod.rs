@@ -12,6 +12,7 @@ pub mod fleet;
 mod folder;
 mod generate;
 pub mod help;
+mod http;
 mod impact;
 mod man;
 mod new_command;
@@ -173,6 +174,8 @@ pub enum Command {
     #[allow(missing_docs)]
     Agent(agent::Agent),
     #[allow(missing_docs)]
+    Http(http::Http),
+    #[allow(missing_docs)]
     Serve(serve::Serve),
     #[allow(missing_docs)]
     Token(token::Token),
@@ -250,6 +253,7 @@ impl Command {
             Command::Load(load) => load.run(console),
             Command::Xml(xml) => xml.run(console),
             Command::Agent(agent) => agent.run(console),
+            Command::Http(http) => http.run(console),
             Command::Serve(serve) => serve.run(console),
             Command::Token(token) => token.run(console),
             Command::Watch(watch) => watch.run(console),

@@ -1,0 +1,463 @@
+//! A closure: a managed root, a server of its own, and a ledger of what it promises.
+//!
+//! ```text
+//! ROOT/server           which server it is, its program, and as whom it runs
+//! ROOT/modules          what is known about Apache's modules
+//! ROOT/ledger/          what is asserted, by whom, since when
+//! ROOT/object/ file/ tree/       content, see `content`
+//! ROOT/part/HASH        pieces of configurations
+//! ROOT/generation/N/    the configuration for version N of the ledger, and what that asserts
+//! ROOT/current          a link to the generation that is served: renaming it is the one visible step
+//! ROOT/started          the server is to run
+//! ROOT/run/ log/        the server's own
+//! ```
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use hence_ledger::rights::Rights;
+use hence_ledger::{Change, Command, Hash, Key, State};
+use hence_model::diagnostic::{Code, Diagnostic};
+use hence_store::{Error, Proposal, Receipt, Redb, Refused, Repository, Request, Rules, Store};
+
+use crate::address::Endpoint;
+use crate::content::Content;
+use crate::host::Host;
+use crate::modules::{AVAILABLE, Modules};
+use crate::publish::{self, Stage};
+use crate::server::Server;
+use crate::site::Site;
+use crate::words::{self, Words};
+
+/// There is no closure where one is expected, or there is something already.
+pub const NO_CLOSURE: Code = Code::new("http.no-closure");
+/// The web server is not installed.
+pub const NO_SERVER: Code = Code::new("http.no-server");
+/// Files or processes failed.
+pub const FAILED: Code = Code::new("http.failed");
+
+/// What a root is for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Which server it is.
+    pub server: Server,
+    /// Its program.
+    pub program: String,
+    /// As whom it runs, if not as ourselves.
+    pub user: Option<User>,
+}
+
+/// Somebody without privileges.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User {
+    /// The name.
+    pub name: String,
+    /// The number.
+    pub user: u32,
+    /// The number of the group.
+    pub group: u32,
+}
+
+/// A closure.
+pub struct Closure<'h> {
+    pub(crate) host: &'h dyn Host,
+    pub(crate) root: PathBuf,
+    pub(crate) settings: Settings,
+    pub(crate) modules: Modules,
+    pub(crate) repository: Repository,
+    pub(crate) content: Content<'h>,
+}
+
+/// What became of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Published {
+    /// It changes nothing.
+    Nothing,
+    /// A new generation answers as promised.
+    Served {
+        /// Its number.
+        generation: u64,
+        /// How many requests were tried.
+        probes: usize,
+        /// What it did.
+        done: hence_ledger::Admitted,
+    },
+    /// There is a new generation, and no server that could answer.
+    Stopped {
+        /// Its number.
+        generation: u64,
+        /// What it did.
+        done: hence_ledger::Admitted,
+    },
+    /// A promise was broken, so all is as it was.
+    RolledBack {
+        /// The generation that failed.
+        failed: u64,
+        /// What was wrong with it.
+        why: Vec<Diagnostic>,
+    },
+}
+
+/// What a change is held against, besides the rules of the service.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Manner<'a> {
+    /// Keys that may be taken from their owners.
+    pub take: &'a [Key],
+    /// Whether something may be asserted that has no effect yet.
+    pub dormant: bool,
+}
+
+/// Makes a root, with a server in its closed base state: nothing is served.
+pub fn init(host: &dyn Host, root: &Path, server: Server) -> Result<PathBuf, Refused> {
+    if !host.list(root).map_err(failed)?.is_empty() {
+        let message = format!("`{}` is not empty", short(root));
+        let trouble = Diagnostic::error(NO_CLOSURE, message);
+        return Err(trouble.help("a closure gets a directory of its own").into());
+    }
+    let program = server.programs().iter().find(|program| {
+        host.look(Path::new(program))
+            .is_ok_and(|found| found.is_some())
+    });
+    let Some(program) = program else {
+        let trouble = Diagnostic::error(NO_SERVER, format!("{} is not installed", server.word()));
+        let help = format!("on Debian: apt-get install {}", server.package());
+        return Err(trouble.help(help).into());
+    };
+    let user = match host.is_privileged() {
+        true => Some(unprivileged(host)?),
+        false => None,
+    };
+    host.make_directory(root, 0o750).map_err(failed)?;
+    let root = host.canonical(root).map_err(failed)?;
+    for (name, mode) in [
+        ("ledger", 0o700),
+        ("object", 0o700),
+        ("file", 0o755),
+        ("tree", 0o755),
+        ("part", 0o755),
+        ("generation", 0o755),
+        ("none", 0o755),
+        ("pending", 0o700),
+        ("run", 0o750),
+        ("log", 0o750),
+    ] {
+        host.make_directory(&root.join(name), mode)
+            .map_err(failed)?;
+    }
+    if let Some(user) = &user {
+        // The server may pass, read what it serves, and write only what is its own.
+        host.give(&root, 0, user.group).map_err(failed)?;
+        for name in ["run", "log"] {
+            host.give(&root.join(name), user.user, user.group)
+                .map_err(failed)?;
+        }
+    }
+    if server == Server::Apache {
+        let scratch = root.join("modules.new");
+        let modules = Modules::learn(host, Path::new(AVAILABLE), program, &scratch);
+        let modules = modules.map_err(|why| Refused::from(Error::new(NO_SERVER, why)))?;
+        host.write(&root.join("modules"), modules.to_text().as_bytes(), 0o644)
+            .map_err(failed)?;
+    }
+    let settings = Settings {
+        server,
+        program: (*program).to_owned(),
+        user,
+    };
+    let modules = known_modules(host, &root)?;
+    let content = Content::new(host, &root);
+    let stage = Stage {
+        host,
+        root: &root,
+        settings: &settings,
+        modules: &modules,
+        content: &content,
+    };
+    stage.base()?;
+    host.write(&root.join("server"), settings.to_text().as_bytes(), 0o644)
+        .map_err(failed)?;
+    let above = root.parent().unwrap_or(&root).to_owned();
+    host.synchronise(&[root.join("server"), root.clone(), above])
+        .map_err(failed)?;
+    Ok(root)
+}
+
+/// What is known about Apache's modules.
+fn known_modules(host: &dyn Host, root: &Path) -> Result<Modules, Refused> {
+    let text = host.read(&root.join("modules")).map_err(failed)?;
+    let modules = text.map(|text| Modules::from_text(&String::from_utf8_lossy(&text)));
+    Ok(modules.unwrap_or_default())
+}
+
+/// Somebody for the server to be.
+fn unprivileged(host: &dyn Host) -> Result<User, Refused> {
+    let known = host.read(Path::new("/etc/passwd")).map_err(failed)?;
+    let known = String::from_utf8_lossy(&known.unwrap_or_default()).into_owned();
+    for wanted in ["www-data", "http", "apache", "nginx", "nobody"] {
+        for line in known.lines() {
+            let fields: Vec<&str> = line.split(':').collect();
+            if let [name, _, user, group, ..] = fields.as_slice()
+                && *name == wanted
+                && let (Ok(user), Ok(group)) = (user.parse(), group.parse())
+            {
+                let name = (*name).to_owned();
+                return Ok(User { name, user, group });
+            }
+        }
+    }
+    let message = "there is no user without privileges for the server to run as";
+    Err(Diagnostic::error(NO_SERVER, message)
+        .help("such as `www-data`")
+        .into())
+}
+
+impl Settings {
+    fn to_text(&self) -> String {
+        let mut text = format!("server {}\nprogram {}\n", self.server.word(), self.program);
+        if let Some(user) = &self.user {
+            text.push_str(&format!(
+                "user {} {} {}\n",
+                user.name, user.user, user.group
+            ));
+        }
+        text
+    }
+
+    fn from_text(text: &str) -> Option<Self> {
+        let mut lines = text.lines();
+        let server = Server::of(lines.next()?.strip_prefix("server ")?)?;
+        let program = lines.next()?.strip_prefix("program ")?.to_owned();
+        let user = match lines.next() {
+            None => None,
+            Some(line) => {
+                let mut words = line.strip_prefix("user ")?.split(' ');
+                let name = words.next()?.to_owned();
+                let user = words.next()?.parse().ok()?;
+                let group = words.next()?.parse().ok()?;
+                Some(User { name, user, group })
+            }
+        };
+        Some(Self {
+            server,
+            program,
+            user,
+        })
+    }
+
+    /// A command as the server runs it.
+    pub fn as_server(&self, command: Vec<String>) -> Vec<String> {
+        let Some(user) = &self.user else {
+            return command;
+        };
+        let (number, group) = (user.user.to_string(), user.group.to_string());
+        let words = [
+            "setpriv",
+            "--reuid",
+            &number,
+            "--regid",
+            &group,
+            "--clear-groups",
+            "--",
+        ];
+        words
+            .into_iter()
+            .map(str::to_owned)
+            .chain(command)
+            .collect()
+    }
+}
+
+impl<'h> Closure<'h> {
+    /// The closure below a root.
+    pub fn open(host: &'h dyn Host, root: &Path) -> Result<Self, Refused> {
+        let found = host.look(&root.join("server")).map_err(failed)?;
+        if found.is_none() {
+            return Err(no_closure(root));
+        }
+        let store = Redb::open(&root.join("ledger"))?;
+        Self::on(host, root, Box::new(store))
+    }
+
+    /// The closure below a root, with its ledger on some store.
+    pub fn on(host: &'h dyn Host, root: &Path, store: Box<dyn Store>) -> Result<Self, Refused> {
+        let settings = host.read(&root.join("server")).map_err(failed)?;
+        let settings =
+            settings.and_then(|text| Settings::from_text(&String::from_utf8_lossy(&text)));
+        let settings = settings.ok_or_else(|| no_closure(root))?;
+        let root = host.canonical(root).map_err(failed)?;
+        Ok(Self {
+            host,
+            settings,
+            modules: known_modules(host, &root)?,
+            repository: Repository::open(store)?,
+            content: Content::new(host, &root),
+            root,
+        })
+    }
+
+    /// Its root.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Which server it has.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Its ledger.
+    pub fn repository(&self) -> &Repository {
+        &self.repository
+    }
+
+    /// Its content.
+    pub fn content(&self) -> &Content<'h> {
+        &self.content
+    }
+
+    /// What it promises.
+    pub fn site(&self) -> Site {
+        Site::of(self.repository.state())
+    }
+
+    /// What somebody's commands would do, without doing it.
+    pub fn plan(
+        &self,
+        owner: &str,
+        commands: &[Command],
+        manner: Manner<'_>,
+    ) -> Result<hence_ledger::Admitted, Vec<Diagnostic>> {
+        let mut state = self.repository.state().clone();
+        let rights = words::rights(&state);
+        let admission = hence_ledger::Admission {
+            owner,
+            commands,
+            take: manner.take,
+            dormant: manner.dormant,
+            rights: &rights,
+            version: self.repository.version() + 1,
+        };
+        hence_ledger::admit(&mut state, &admission, &Words, &mut |state, _| {
+            publish::clashes(&Site::of(state))
+        })
+    }
+
+    /// Changes what is promised, and serves it; or says why not, and leaves it as it was.
+    pub fn commit(
+        &mut self,
+        request: &Request,
+        commands: &[Command],
+        manner: Manner<'_>,
+    ) -> Result<Published, Refused> {
+        let proposal = Proposal {
+            commands,
+            take: manner.take,
+            dormant: manner.dormant,
+        };
+        let rights = words::rights(self.repository.state());
+        self.change(&rights, |repository, rules| {
+            repository.commit(request, &proposal, rules)
+        })
+    }
+
+    /// Promises again what was promised at a version, and serves it.
+    pub fn restore(&mut self, request: &Request, version: u64) -> Result<Published, Refused> {
+        let rights = words::rights(self.repository.state());
+        self.change(&rights, |repository, rules| {
+            repository.restore(request, version, rules)
+        })
+    }
+
+    /// Takes back a change, or the newest one that stands.
+    pub fn undo(&mut self, request: &Request, version: Option<u64>) -> Result<Published, Refused> {
+        let rights = words::rights(self.repository.state());
+        self.change(&rights, |repository, rules| {
+            repository.undo(request, version, rules)
+        })
+    }
+
+    fn change(
+        &mut self,
+        rights: &Rights,
+        act: impl FnOnce(&mut Repository, &mut Rules<'_>) -> Result<Receipt, Refused>,
+    ) -> Result<Published, Refused> {
+        let before = self.repository.version();
+        let old = self.site();
+        let stage = Stage {
+            host: self.host,
+            root: &self.root,
+            settings: &self.settings,
+            modules: &self.modules,
+            content: &self.content,
+        };
+        let mut broken = None;
+        let mut check = |state: &State, changes: &[Change]| match stage.prepare(
+            state,
+            changes,
+            &old,
+            before + 1,
+        ) {
+            Ok(troubles) => troubles,
+            Err(error) => {
+                broken = Some(error);
+                vec![Diagnostic::error(
+                    FAILED,
+                    "the new generation could not be written",
+                )]
+            }
+        };
+        let mut rules = Rules {
+            rights,
+            vocabulary: &Words,
+            check: &mut check,
+        };
+        let receipt = act(&mut self.repository, &mut rules);
+        if let Some(error) = broken {
+            return Err(error);
+        }
+        let done = match receipt? {
+            Receipt::Nothing => return Ok(Published::Nothing),
+            Receipt::Done(done) => done,
+        };
+        self.publish(before, done)
+    }
+
+    /// The generation that is served, by the link to it.
+    pub fn current(&self) -> Result<Option<u64>, Refused> {
+        let to = self.host.link(&self.root.join("current")).map_err(failed)?;
+        let name = to.and_then(|to| {
+            to.file_name()
+                .map(|name| name.to_string_lossy().into_owned())
+        });
+        Ok(name.and_then(|name| name.parse().ok()))
+    }
+
+    /// What the generation asserts that is served: the identity of its state.
+    pub(crate) fn identity_of(&self, generation: u64) -> Result<Option<Hash>, Refused> {
+        let about = self.root.join(format!("generation/{generation}/identity"));
+        let text = self.host.read(&about).map_err(failed)?;
+        Ok(text.and_then(|text| Hash::from_hex(String::from_utf8_lossy(&text).trim())))
+    }
+
+    /// Where the server should listen.
+    pub fn endpoints(&self) -> Vec<Endpoint> {
+        self.site().endpoints.into_iter().collect()
+    }
+}
+
+/// The last name of a path, by which people know it.
+fn short(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+fn no_closure(root: &Path) -> Refused {
+    let message = format!("there is no closure in `{}`", short(root));
+    let help = "`hence http init ROOT --server apache` makes one";
+    Diagnostic::error(NO_CLOSURE, message).help(help).into()
+}
+
+/// The world failed us.
+pub(crate) fn failed(error: io::Error) -> Refused {
+    Refused::Failed(Error::new(FAILED, error.to_string()))
+}

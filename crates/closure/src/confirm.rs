@@ -1,0 +1,107 @@
+//! A commit that is taken back by itself, unless somebody confirms it in time.
+//!
+//! Before such a commit a file says which generation it will be, to which it goes back, and when. So whoever comes first
+//! after that time takes it back: the process that waits for it, or any other command.
+
+use hence_ledger::entry::Origin;
+use hence_model::diagnostic::{Code, Diagnostic};
+use hence_store::{Refused, Request};
+
+use crate::closure::{Closure, Published, failed};
+
+/// A commit waits to be confirmed.
+pub const UNCONFIRMED: Code = Code::new("http.unconfirmed");
+
+/// A commit that waits to be confirmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unconfirmed {
+    /// The generation that it made.
+    pub generation: u64,
+    /// The one to which it goes back.
+    pub before: u64,
+    /// When, in milliseconds since 1970.
+    pub deadline: u64,
+}
+
+impl Closure<'_> {
+    /// The commit that waits to be confirmed.
+    pub fn unconfirmed(&self) -> Result<Option<Unconfirmed>, Refused> {
+        let text = self
+            .host
+            .read(&self.root.join("unconfirmed"))
+            .map_err(failed)?;
+        let text = String::from_utf8_lossy(&text.unwrap_or_default()).into_owned();
+        let numbers: Vec<u64> = text
+            .split_whitespace()
+            .filter_map(|word| word.parse().ok())
+            .collect();
+        Ok(match numbers.as_slice() {
+            // The commit that it was written for may not have come about.
+            [generation, before, deadline] if *generation <= self.repository.version() => {
+                Some(Unconfirmed {
+                    generation: *generation,
+                    before: *before,
+                    deadline: *deadline,
+                })
+            }
+            _ => None,
+        })
+    }
+
+    /// Says that the next commit is to be confirmed until then.
+    pub fn demand_confirmation(&self, deadline: u64) -> Result<(), Refused> {
+        let before = self.repository.version();
+        let text = format!("{} {before} {deadline}\n", before + 1);
+        let path = self.root.join("unconfirmed");
+        let new = path.with_extension("new");
+        self.host
+            .write(&new, text.as_bytes(), 0o600)
+            .map_err(failed)?;
+        self.host
+            .synchronise(std::slice::from_ref(&new))
+            .map_err(failed)?;
+        self.host.rename(&new, &path).map_err(failed)?;
+        self.host
+            .synchronise(std::slice::from_ref(&self.root))
+            .map_err(failed)
+    }
+
+    /// Nothing waits any more: it is confirmed, or was taken back.
+    pub fn confirm(&self) -> Result<(), Refused> {
+        self.host
+            .remove(&self.root.join("unconfirmed"))
+            .map_err(failed)
+    }
+
+    /// Refuses what would have to be taken back together with what waits.
+    pub fn nothing_waits(&self) -> Result<(), Refused> {
+        let Some(waits) = self.unconfirmed()? else {
+            return Ok(());
+        };
+        let message = format!("generation {} waits to be confirmed", waits.generation);
+        let trouble = Diagnostic::error(UNCONFIRMED, message);
+        Err(trouble
+            .help("`hence http confirm` keeps it, `hence http undo` takes it back")
+            .into())
+    }
+
+    /// Takes back what was not confirmed in time.
+    pub fn expire(&mut self, now: u64) -> Result<Option<Published>, Refused> {
+        let waits = self.unconfirmed()?.filter(|waits| waits.deadline <= now);
+        let Some(waits) = waits else {
+            return Ok(None);
+        };
+        let request = Request {
+            author: "closure".to_owned(),
+            owner: "closure".to_owned(),
+            time: now,
+            message: format!("generation {} was not confirmed in time", waits.generation),
+            origin: Origin::Command(format!("rollback {}", waits.before)),
+            objects: Vec::new(),
+            if_version: None,
+        };
+        let published = self.restore(&request, waits.before)?;
+        self.confirm()?;
+        Ok(Some(published))
+    }
+}

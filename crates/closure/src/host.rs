@@ -1,0 +1,449 @@
+//! Everything outside of a closure: files, processes, the network, the clock.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use crate::address::Endpoint;
+
+/// What a closure needs of the machine that it runs on. Unless they say so, changes need not be on the disk when they
+/// return; [`Host::synchronise`] puts them there.
+pub trait Host {
+    /// What a file holds; nothing if it is not there.
+    fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
+    /// What is in a directory, in the order of names; nothing if it is not there.
+    fn list(&self, path: &Path) -> io::Result<Vec<Entry>>;
+    /// What is at a path.
+    fn look(&self, path: &Path) -> io::Result<Option<Entry>>;
+    /// Where a symbolic link leads; nothing if it is not there.
+    fn link(&self, path: &Path) -> io::Result<Option<PathBuf>>;
+    /// The way to something without any links in it.
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf>;
+    /// Makes a directory, if it is not there.
+    fn make_directory(&self, path: &Path, mode: u32) -> io::Result<()>;
+    /// Writes a new file.
+    fn write(&self, path: &Path, content: &[u8], mode: u32) -> io::Result<()>;
+    /// Makes a symbolic link.
+    fn make_link(&self, path: &Path, to: &Path) -> io::Result<()>;
+    /// Gives something the name of another, which is replaced in the same instant.
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    /// Removes a file, or a directory with all that is in it, if it is there.
+    fn remove(&self, path: &Path) -> io::Result<()>;
+    /// Gives files to a user and group.
+    fn give(&self, path: &Path, user: u32, group: u32) -> io::Result<()>;
+    /// Files, with what is in them, and directories, with the names in them, are on the disk when this returns.
+    fn synchronise(&self, paths: &[PathBuf]) -> io::Result<()>;
+    /// Whether we may do everything here, and so should not.
+    fn is_privileged(&self) -> bool;
+    /// Runs a command, at most so long.
+    fn run(&self, command: &[String], limit: Duration) -> io::Result<Ran>;
+    /// Sends a signal to a process; whether it is there.
+    fn signal(&self, process: u32, signal: Signal) -> io::Result<bool>;
+    /// The command line of a process, if it is there.
+    fn process(&self, process: u32) -> Option<String>;
+    /// The processes that a process started.
+    fn children(&self, process: u32) -> Vec<u32>;
+    /// The processes that have a file open, as far as we may know.
+    fn holding(&self, path: &Path) -> Vec<u32>;
+    /// Whether nobody listens at an endpoint, and we could.
+    fn try_endpoint(&self, endpoint: Endpoint) -> io::Result<()>;
+    /// Sends bytes, and receives until the other side closes.
+    fn exchange(&self, endpoint: Endpoint, bytes: &[u8], limit: Duration) -> io::Result<Vec<u8>>;
+    /// The time in milliseconds since 1970.
+    fn now(&self) -> u64;
+    /// Waits.
+    fn wait(&self, time: Duration);
+}
+
+/// Something in a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub kind: EntryKind,
+    /// How many bytes it has, if it is a file.
+    pub size: u64,
+    /// Who may do what with it.
+    pub mode: u32,
+}
+
+/// What something in a directory is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A file.
+    File,
+    /// A directory.
+    Directory,
+    /// A symbolic link.
+    Link,
+    /// A device, a socket or a pipe.
+    Other,
+}
+
+/// What a process can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    /// To end.
+    End,
+    /// To end at once.
+    Kill,
+    /// To read its configuration again, as Apache understands it.
+    User1,
+    /// To read its configuration again, as nginx understands it.
+    HangUp,
+}
+
+/// How a command ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// What is wrong with its end; nothing if it went well.
+    pub failure: Option<String>,
+    /// The beginning of what it printed.
+    pub output: String,
+    /// The beginning of what it complained about.
+    pub complaint: String,
+}
+
+impl Ran {
+    /// Nothing if it went well, or else what it said.
+    pub fn well(self) -> Result<String, String> {
+        match self.failure {
+            None => Ok(self.output),
+            Some(failure) => Err(match self.complaint.trim() {
+                "" => failure,
+                said => said.to_owned(),
+            }),
+        }
+    }
+}
+
+/// The machine itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Machine;
+
+/// No file that a closure reads is longer.
+const LONGEST: u64 = 4 << 30;
+/// So much is kept of what a command says.
+const KEPT: usize = 1 << 20;
+/// So long a stream may stay open when its command has ended: a server may have inherited it.
+const LINGER: Duration = Duration::from_millis(200);
+/// If so many files are to be on the disk, it is told once for all.
+const MANY: usize = 64;
+
+impl Host for Machine {
+    fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
+        let mut content = Vec::new();
+        let file = match fs::File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        file.take(LONGEST + 1).read_to_end(&mut content)?;
+        match content.len() as u64 > LONGEST {
+            true => Err(ErrorKind::FileTooLarge.into()),
+            false => Ok(Some(content)),
+        }
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<Entry>> {
+        let read = match fs::read_dir(path) {
+            Ok(read) => read,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut entries = Vec::new();
+        for entry in read {
+            let entry = entry?;
+            let name = entry.file_name().into_string();
+            let name = name.map_err(|name| io::Error::other(format!("{name:?} is not UTF-8")))?;
+            entries.push(seen(name, &entry.metadata()?));
+        }
+        entries.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(entries)
+    }
+
+    fn look(&self, path: &Path) -> io::Result<Option<Entry>> {
+        match fs::symlink_metadata(path) {
+            Ok(metadata) => {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                Ok(Some(seen(name.into_owned(), &metadata)))
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
+        match fs::read_link(path) {
+            Ok(to) => Ok(Some(to)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
+        fs::canonicalize(path)
+    }
+
+    fn make_directory(&self, path: &Path, mode: u32) -> io::Result<()> {
+        match fs::create_dir(path) {
+            Ok(()) => set_mode(path, mode),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn write(&self, path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
+        // What is left of an earlier attempt may be read-only.
+        self.remove(path)?;
+        let mut options = OpenOptions::new();
+        let mut file = private(options.write(true).create_new(true)).open(path)?;
+        file.write_all(content)?;
+        set_mode(path, mode)
+    }
+
+    fn make_link(&self, path: &Path, to: &Path) -> io::Result<()> {
+        self.remove(path)?;
+        #[cfg(unix)]
+        return std::os::unix::fs::symlink(to, path);
+        #[cfg(not(unix))]
+        return Err(io::Error::other(format!(
+            "no link to {} can be made",
+            to.display()
+        )));
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        let removed = match fs::symlink_metadata(path) {
+            Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
+            Ok(_) => fs::remove_file(path),
+            Err(error) => Err(error),
+        };
+        match removed {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        }
+    }
+
+    fn give(&self, path: &Path, user: u32, group: u32) -> io::Result<()> {
+        #[cfg(unix)]
+        std::os::unix::fs::lchown(path, Some(user), Some(group))?;
+        let _ = (path, user, group);
+        Ok(())
+    }
+
+    fn synchronise(&self, paths: &[PathBuf]) -> io::Result<()> {
+        #[cfg(unix)]
+        {
+            if paths.len() >= MANY {
+                let file = fs::File::open(&paths[0])?;
+                return Ok(rustix::fs::syncfs(&file)?);
+            }
+            for path in paths {
+                fs::File::open(path)?.sync_all()?;
+            }
+        }
+        let _ = (paths, MANY);
+        Ok(())
+    }
+
+    fn is_privileged(&self) -> bool {
+        #[cfg(unix)]
+        return rustix::process::geteuid().is_root();
+        #[cfg(not(unix))]
+        return false;
+    }
+
+    fn run(&self, command: &[String], limit: Duration) -> io::Result<Ran> {
+        let (program, arguments) = command.split_first().ok_or(ErrorKind::InvalidInput)?;
+        let mut child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let output = Heard::listen(child.stdout.take());
+        let complaint = Heard::listen(child.stderr.take());
+        let begun = Instant::now();
+        let mut pause = Duration::from_millis(1);
+        let failure = loop {
+            if let Some(status) = child.try_wait()? {
+                break (!status.success()).then(|| status.to_string());
+            }
+            if begun.elapsed() >= limit {
+                child.kill()?;
+                child.wait()?;
+                break Some(format!("it took longer than {} s", limit.as_secs_f64()));
+            }
+            thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(20));
+        };
+        Ok(Ran {
+            failure,
+            output: output.text(),
+            complaint: complaint.text(),
+        })
+    }
+
+    fn signal(&self, process: u32, signal: Signal) -> io::Result<bool> {
+        #[cfg(unix)]
+        {
+            use rustix::process::{Pid, Signal as Kind, kill_process};
+            let kind = match signal {
+                Signal::End => Kind::TERM,
+                Signal::Kill => Kind::KILL,
+                Signal::User1 => Kind::USR1,
+                Signal::HangUp => Kind::HUP,
+            };
+            let Some(process) = Pid::from_raw(process as i32) else {
+                return Ok(false);
+            };
+            match kill_process(process, kind) {
+                Ok(()) => Ok(true),
+                Err(rustix::io::Errno::SRCH) => Ok(false),
+                Err(error) => Err(error.into()),
+            }
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = (process, signal);
+            Err(ErrorKind::Unsupported.into())
+        }
+    }
+
+    fn process(&self, process: u32) -> Option<String> {
+        let line = fs::read(format!("/proc/{process}/cmdline")).ok()?;
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        let line = line.trim();
+        // One that has ended and was not yet buried has no command line any more.
+        (!line.is_empty()).then(|| line.to_owned())
+    }
+
+    fn children(&self, process: u32) -> Vec<u32> {
+        let listed = fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
+        let listed = listed.unwrap_or_default();
+        listed
+            .split_whitespace()
+            .filter_map(|child| child.parse().ok())
+            .collect()
+    }
+
+    fn holding(&self, path: &Path) -> Vec<u32> {
+        let names = |directory: &Path| {
+            let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+            entries.map(|entry| entry.path()).collect::<Vec<_>>()
+        };
+        let holds = |process: &PathBuf| {
+            let open = names(&process.join("fd"));
+            open.iter()
+                .any(|file| fs::read_link(file).is_ok_and(|to| to == path))
+        };
+        let number = |process: PathBuf| process.file_name()?.to_str()?.parse().ok();
+        let processes = names(Path::new("/proc")).into_iter();
+        processes.filter(holds).filter_map(number).collect()
+    }
+
+    fn try_endpoint(&self, endpoint: Endpoint) -> io::Result<()> {
+        TcpListener::bind(endpoint).map(drop)
+    }
+
+    fn exchange(&self, endpoint: Endpoint, bytes: &[u8], limit: Duration) -> io::Result<Vec<u8>> {
+        let mut stream = TcpStream::connect_timeout(&endpoint, limit)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(limit))?;
+        stream.set_write_timeout(Some(limit))?;
+        stream.write_all(bytes)?;
+        let mut received = Vec::new();
+        stream.take(LONGEST).read_to_end(&mut received)?;
+        Ok(received)
+    }
+
+    fn now(&self) -> u64 {
+        // A clock that stands before 1970 stands still.
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        since.map_or(0, |since| since.as_millis() as u64)
+    }
+
+    fn wait(&self, time: Duration) {
+        thread::sleep(time);
+    }
+}
+
+fn seen(name: String, metadata: &fs::Metadata) -> Entry {
+    let kind = match metadata.file_type() {
+        kind if kind.is_file() => EntryKind::File,
+        kind if kind.is_dir() => EntryKind::Directory,
+        kind if kind.is_symlink() => EntryKind::Link,
+        _ => EntryKind::Other,
+    };
+    #[cfg(unix)]
+    let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o7777;
+    #[cfg(not(unix))]
+    let mode = 0;
+    let size = metadata.len();
+    Entry {
+        name,
+        kind,
+        size,
+        mode,
+    }
+}
+
+/// Whoever may not read it in the end may not read it now.
+fn private(options: &mut OpenOptions) -> &mut OpenOptions {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+    options
+}
+
+fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+    #[cfg(unix)]
+    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))?;
+    let _ = (path, mode);
+    Ok(())
+}
+
+/// What comes out of a stream. It is read to its end, so that nobody has to wait, and its beginning is kept.
+struct Heard {
+    kept: Arc<Mutex<Vec<u8>>>,
+    listener: Option<thread::JoinHandle<()>>,
+}
+
+impl Heard {
+    fn listen(stream: Option<impl Read + Send + 'static>) -> Self {
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let into = Arc::clone(&kept);
+        let listener = stream.map(|mut stream| {
+            thread::spawn(move || {
+                let mut buffer = [0; 8192];
+                while let Ok(length @ 1..) = stream.read(&mut buffer) {
+                    let mut kept = into.lock().unwrap_or_else(PoisonError::into_inner);
+                    let room = KEPT - kept.len();
+                    kept.extend_from_slice(&buffer[..length.min(room)]);
+                }
+            })
+        });
+        Self { kept, listener }
+    }
+
+    fn text(self) -> String {
+        let begun = Instant::now();
+        while self.listener.as_ref().is_some_and(|one| !one.is_finished())
+            && begun.elapsed() < LINGER
+        {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&kept).into_owned()
+    }
+}

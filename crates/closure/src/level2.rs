@@ -1,0 +1,302 @@
+//! Orders about the present, as writes that do not read.
+//!
+//! What somebody posts is a file or a directory as it is now; what is refreshed or copied depends on what is asserted now.
+//! Here they become commands whose values are fixed: contents by their hashes. Both forms are kept, so that the history
+//! says what was meant and what was done.
+
+use std::path::Path;
+
+use hence_ledger::entry::Origin;
+use hence_ledger::{Act, Command, Hash, Key, Keys, State, Value};
+use hence_model::diagnostic::{Code, Diagnostic};
+use hence_store::Refused;
+
+use crate::address::{Name, Url};
+use crate::closure::{Closure, failed};
+use crate::content::{Staged, Trees, Unfit};
+use crate::language::{Order, Post};
+use crate::media::Media;
+use crate::words::{Aspect, FORM, Said, Subject, Words};
+
+/// Something cannot be staged.
+pub const UNFIT: Code = Code::new("http.unfit");
+/// What was posted there is not known.
+pub const NOT_POSTED: Code = Code::new("http.not-posted");
+
+/// Writes, and the words that meant them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Meant {
+    /// The writes.
+    pub commands: Vec<Command>,
+    /// What was meant by them, if that is not what they say.
+    pub meant: Option<String>,
+}
+
+impl Closure<'_> {
+    /// The writes that an order comes to now. What it reads is what is asserted after `state`.
+    pub fn translate(
+        &self,
+        order: &Order,
+        owner: &str,
+        state: &State,
+        directory: &Path,
+    ) -> Result<Meant, Refused> {
+        let writes = |commands, meant| Ok(Meant { commands, meant });
+        match order {
+            Order::Write(commands) => writes(commands.clone(), None),
+            Order::Post(post) => self.post(post, owner, directory),
+            Order::Refresh(host, url) => {
+                let post = self.posted(state, host, url)?;
+                self.post(&post, owner, directory)
+            }
+            Order::Copy(from, to) => {
+                let top = Subject::Host(from.clone()).key();
+                let mut commands = vec![Subject::Host(to.clone()).retracted()];
+                for (key, assertion) in state.among(Keys::Under(top.clone())) {
+                    // Other names stay with who has them.
+                    if matches!(Subject::of(key), Some(Subject::Alias(..))) {
+                        continue;
+                    }
+                    let below = &key.as_str()[top.as_str().len()..];
+                    let key =
+                        Key::from_text(&format!("{}{below}", Subject::Host(to.clone()).key()));
+                    let value = assertion.value.clone();
+                    let owner = owner.into();
+                    commands.push(Command::Assert { owner, key, value });
+                }
+                if commands.len() == 1 {
+                    let message = format!("there is no `host {from}` to copy");
+                    return Err(Diagnostic::error(FORM, message).into());
+                }
+                writes(commands, Some(format!("copy host {from} to {to}")))
+            }
+            Order::Become(host, from) => self.become_site(host, from, directory),
+            Order::Retire(host) => {
+                let commands = vec![Command::apply(intent(host), Vec::new(), &Words)];
+                writes(commands, Some(format!("retire {host}")))
+            }
+            Order::Commit => writes(Vec::new(), None),
+        }
+    }
+
+    fn post(&self, post: &Post, owner: &str, directory: &Path) -> Result<Meant, Refused> {
+        let from = directory.join(&post.from);
+        let staged = self
+            .content
+            .stage(&from)
+            .map_err(|why| unfit(why, directory))?;
+        let from = self.host.canonical(&from).map_err(failed)?;
+        let at = |aspect, url: &Url| Subject::At(post.host.clone(), aspect, url.clone());
+        let form = |message: &str| Refused::from(Diagnostic::error(FORM, message));
+        let media = post.media.clone();
+        let mut said = Vec::new();
+        match staged {
+            Staged::Tree(_) if post.as_index => {
+                return Err(form("an index is a file, and not a directory"));
+            }
+            Staged::Tree(hash) => {
+                said.push((at(Aspect::Tree, &post.url.as_directory()), Said::Tree(hash)))
+            }
+            Staged::Blob(hash) if post.as_index => {
+                let media = media.or_else(|| Media::by_name(&post.from));
+                let Some(media) = media else {
+                    let trouble =
+                        Diagnostic::error(FORM, "the type of the index is not known by its name");
+                    return Err(trouble.help("`--type text/html` says it").into());
+                };
+                said.push((at(Aspect::Index, &post.url), Said::Typed(hash, media)));
+            }
+            Staged::Blob(_) if post.url.is_directory() => {
+                let trouble = Diagnostic::error(
+                    FORM,
+                    format!("`{}` is a directory, and a file is posted", post.url),
+                );
+                let help = "`--as-index` makes it what the directory answers; or name it, without `/` at the end";
+                return Err(trouble.help(help).into());
+            }
+            Staged::Blob(hash) => {
+                said.push((at(Aspect::File, &post.url), Said::Blob(hash)));
+                said.extend(media.map(|media| (at(Aspect::Type, &post.url), Said::Type(media))));
+            }
+        }
+        let assert = |(subject, said): (Subject, Said)| Command::Assert {
+            owner: owner.into(),
+            key: subject.key(),
+            value: Value::from(&said),
+        };
+        let mut meant = vec!["post".to_owned(), from.display().to_string()];
+        meant.push(format!("http://{}{}", post.host, post.url));
+        if post.as_index {
+            meant.push("--as-index".to_owned());
+        }
+        if let Some(media) = &post.media {
+            meant.extend(["--type".to_owned(), media.to_string()]);
+        }
+        Ok(Meant {
+            commands: said.into_iter().map(assert).collect(),
+            meant: Some(crate::language::joined(&meant)),
+        })
+    }
+
+    /// The order that posted what is at a URL: the history says it.
+    fn posted(&self, state: &State, host: &Name, url: &Url) -> Result<Post, Refused> {
+        let directory = url.as_directory();
+        let places = [
+            (Aspect::Index, &directory),
+            (Aspect::File, url),
+            (Aspect::Tree, &directory),
+        ];
+        for (aspect, url) in places {
+            let key = Subject::At(host.clone(), aspect, url.clone()).key();
+            let Some(assertion) = state.get(&key) else {
+                continue;
+            };
+            let entry = self.repository.entry(assertion.since)?;
+            let Some(Origin::Command(text)) = entry.as_ref().map(|entry| &entry.origin) else {
+                continue;
+            };
+            if !matches!(
+                entry.as_ref().map(|entry| &entry.act),
+                Some(Act::Commit { .. })
+            ) {
+                continue;
+            }
+            let posts = text
+                .lines()
+                .filter_map(|line| line.strip_prefix("# "))
+                .filter_map(read_post);
+            let mut post = posts.filter(|post| post.is_about(host, aspect, url));
+            if let Some(post) = post.next_back() {
+                return Ok(post);
+            }
+        }
+        let message = format!("nothing that was posted is at http://{host}{url}");
+        let trouble = Diagnostic::error(NOT_POSTED, message);
+        Err(trouble.help("`post FILE|DIRECTORY URL` posts it").into())
+    }
+
+    /// A host that is all of a directory; its files `index.html` are the indexes of theirs.
+    fn become_site(&self, host: &Name, from: &str, directory: &Path) -> Result<Meant, Refused> {
+        let path = directory.join(from);
+        let hash = match self
+            .content
+            .stage(&path)
+            .map_err(|why| unfit(why, directory))?
+        {
+            Staged::Tree(hash) => hash,
+            Staged::Blob(_) => {
+                let trouble = Diagnostic::error(
+                    FORM,
+                    format!("`{from}` is a file, and a site is a directory"),
+                );
+                return Err(trouble.into());
+            }
+        };
+        let path = self.host.canonical(&path).map_err(failed)?;
+        let set = self.site_of(host, hash).ok_or_else(|| {
+            Refused::from(Diagnostic::error(
+                UNFIT,
+                "what was just staged cannot be read again",
+            ))
+        })?;
+        let words = [
+            "become",
+            "web-server",
+            host.as_str(),
+            "--from",
+            &path.display().to_string(),
+        ];
+        Ok(Meant {
+            commands: vec![Command::apply(intent(host), set, &Words)],
+            meant: Some(crate::language::joined(&words.map(str::to_owned))),
+        })
+    }
+
+    fn site_of(&self, host: &Name, hash: Hash) -> Option<Vec<(Key, Value)>> {
+        let tree = self.content.tree(hash)?;
+        let mut said = vec![
+            (Subject::Host(host.clone()), Said::So),
+            (
+                Subject::At(host.clone(), Aspect::Tree, Url::root()),
+                Said::Tree(hash),
+            ),
+        ];
+        let html = Media::read("text/html").ok()?;
+        for (path, file) in tree.files() {
+            if path == "index.html" || path.ends_with("/index.html") {
+                let above = &path[..path.len() - "index.html".len()];
+                let url = Url::read(&format!("/{}", crate::address::encode(above))).ok()?;
+                let subject = Subject::At(host.clone(), Aspect::Index, url);
+                said.push((subject, Said::Typed(file.hash, html.clone())));
+            }
+        }
+        let key = |(subject, said): (Subject, Said)| (subject.key(), Value::from(&said));
+        Some(said.into_iter().map(key).collect())
+    }
+}
+
+/// Who owns what a host became.
+fn intent(host: &Name) -> String {
+    format!("become:{host}")
+}
+
+/// What was meant by an assertion, as the words say with which it came.
+pub fn meant<'t>(origin: &'t str, key: &Key, owner: &str) -> Option<&'t str> {
+    let subject = Subject::of(key)?;
+    let host = subject.host()?;
+    let mut lines = origin.lines().filter_map(|line| line.strip_prefix("# "));
+    lines.rfind(|line| match (read_post(line), &subject) {
+        (Some(post), Subject::At(_, aspect, url)) => post.is_about(host, *aspect, url),
+        (Some(_), _) => false,
+        (None, _) if line.starts_with("become") => owner == intent(host),
+        (None, _) => line.ends_with(&format!(" to {host}")),
+    })
+}
+
+impl Post {
+    /// Whether it asserts this about that URL.
+    fn is_about(&self, host: &Name, aspect: Aspect, url: &Url) -> bool {
+        let is_there = self.host == *host && self.url.as_directory() == url.as_directory();
+        let can_be = matches!(
+            aspect,
+            Aspect::Tree | Aspect::File | Aspect::Type | Aspect::Index
+        );
+        is_there && can_be && self.as_index == (aspect == Aspect::Index)
+    }
+}
+
+fn read_post(line: &str) -> Option<Post> {
+    let mut sources = hence_model::source::Sources::default();
+    let file = sources.add("history", line).ok()?;
+    let orders = crate::language::parse(&sources, file, "").ok()?;
+    match orders.into_iter().next()?.order {
+        Order::Post(post) => Some(post),
+        _ => None,
+    }
+}
+
+/// Why something cannot be staged, as seen from a directory.
+fn unfit(unfit: Unfit, directory: &Path) -> Refused {
+    let (path, message, help) = match unfit {
+        Unfit::Failed(path, error) => (path, error.to_string(), ""),
+        Unfit::Missing(path) => (path, "it is not there".to_owned(), ""),
+        Unfit::Escapes(path) => (
+            path,
+            "this link leads out of the directory, or to another one".to_owned(),
+            "put what it leads to in its place",
+        ),
+        Unfit::NoFile(path) => (path, "it is neither a file nor a directory".to_owned(), ""),
+        Unfit::Name(path) => (
+            path,
+            "its name cannot be one in a URL".to_owned(),
+            "rename it",
+        ),
+    };
+    let path = path.strip_prefix(directory).unwrap_or(&path);
+    let message = format!("`{}` cannot be staged: {message}", path.display());
+    let trouble = Diagnostic::error(UNFIT, message);
+    match help.is_empty() {
+        true => trouble.into(),
+        false => trouble.help(help).into(),
+    }
+}

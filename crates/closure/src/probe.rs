@@ -1,0 +1,165 @@
+//! Asks a running server, and holds what it answers against what was promised.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+
+use hence_ledger::Hash;
+
+use crate::address::{Endpoint, Url};
+use crate::host::Host;
+use crate::model::{Answer, Body};
+use crate::server::GENERATION;
+
+/// How long an answer may take.
+pub const LIMIT: Duration = Duration::from_secs(60);
+
+/// What a server answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Response {
+    /// The status.
+    pub status: u16,
+    /// The headers, their names in small letters.
+    pub headers: Vec<(String, String)>,
+    /// What is in it.
+    pub body: Vec<u8>,
+}
+
+impl Response {
+    /// A header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let mut headers = self.headers.iter();
+        let found = headers.find(|(other, _)| other.eq_ignore_ascii_case(name));
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// The generation that answered.
+    pub fn generation(&self) -> Option<u64> {
+        self.header(GENERATION)?.parse().ok()
+    }
+
+    /// What was received, if it is HTTP.
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
+        let head = std::str::from_utf8(&bytes[..end]).ok()?;
+        let mut body = bytes[end + 4..].to_vec();
+        let mut lines = head.split("\r\n");
+        let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
+        let header = |line: &str| {
+            let (name, value) = line.split_once(':')?;
+            Some((name.to_lowercase(), value.trim().to_owned()))
+        };
+        let headers: Vec<(String, String)> = lines.filter_map(header).collect();
+        let is_chunked = headers.iter().any(|(name, value)| {
+            name == "transfer-encoding" && value.eq_ignore_ascii_case("chunked")
+        });
+        if is_chunked {
+            body = joined(&body)?;
+        }
+        Some(Self {
+            status,
+            headers,
+            body,
+        })
+    }
+}
+
+/// What was sent in chunks.
+fn joined(mut bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut body = Vec::new();
+    loop {
+        let end = bytes.windows(2).position(|two| two == b"\r\n")?;
+        let size = std::str::from_utf8(&bytes[..end]).ok()?;
+        let size = usize::from_str_radix(size.split(';').next()?.trim(), 16).ok()?;
+        if size == 0 {
+            return Some(body);
+        }
+        let rest = bytes.get(end + 2..)?;
+        body.extend_from_slice(rest.get(..size)?);
+        bytes = rest.get(size + 2..)?;
+    }
+}
+
+/// Asks for a path of a host.
+pub fn ask(host: &dyn Host, endpoint: Endpoint, name: &str, path: &str) -> io::Result<Response> {
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n");
+    let bytes = host.exchange(near(endpoint), request.as_bytes(), LIMIT)?;
+    Response::parse(&bytes).ok_or_else(|| io::Error::other("the answer is no HTTP"))
+}
+
+/// Where a server that listens there is asked from here, and from which address that is.
+pub fn near(endpoint: Endpoint) -> Endpoint {
+    match endpoint.ip() {
+        ip if !ip.is_unspecified() => endpoint,
+        IpAddr::V4(_) => SocketAddr::new(Ipv4Addr::LOCALHOST.into(), endpoint.port()),
+        IpAddr::V6(_) => SocketAddr::new(Ipv6Addr::LOCALHOST.into(), endpoint.port()),
+    }
+}
+
+/// What is wrong with an answer, expected first; nothing if it is as promised.
+pub fn differs(promised: &Answer, response: &Response) -> Option<String> {
+    if let Body::Other(upstream, path) = &promised.body {
+        let at = upstream.endpoint;
+        let probe = upstream.probe.as_ref().map(|probe| probe.to_string());
+        let probe = probe.map(|probe| format!("{}{}", upstream.path, &probe[1..]));
+        return match response.status {
+            502..=504 => Some(format!("{at} does not answer")),
+            status @ 400.. if probe.as_ref() == Some(path) => {
+                Some(format!("{at} should be well, and answers {status}"))
+            }
+            _ => None,
+        };
+    }
+    if promised.status != response.status {
+        return Some(format!(
+            "expected status {}, got {}",
+            promised.status, response.status
+        ));
+    }
+    if let Some(location) = &promised.location {
+        let got = response.header("location").unwrap_or("");
+        if !leads_to(location, got) {
+            return Some(format!("expected a way to `{location}`, got `{got}`"));
+        }
+    }
+    match &promised.body {
+        Body::Content(hash) => {
+            let got = Hash::of(&response.body);
+            if got != *hash {
+                return Some(format!("expected blob:{hash}, got blob:{got}"));
+            }
+            let expected = promised.media.as_ref().map(|media| media.as_str());
+            let got = response.header("content-type");
+            if expected != got {
+                let (expected, got) = (expected.unwrap_or("none"), got.unwrap_or("none"));
+                return Some(format!("expected type `{expected}`, got `{got}`"));
+            }
+        }
+        Body::Listing(names) => {
+            let listed = String::from_utf8_lossy(&response.body);
+            let is_there = |name: &&String| {
+                let name = name.trim_end_matches('/');
+                name.starts_with('.')
+                    || listed.contains(name)
+                    || listed.contains(&crate::address::encode(name))
+            };
+            if let Some(missing) = names.iter().find(|name| !is_there(name)) {
+                return Some(format!("expected `{missing}` in the listing"));
+            }
+        }
+        Body::Words | Body::Other(..) => {}
+    }
+    None
+}
+
+/// Whether a location is the promised one, whether or not it begins with the server's own name.
+fn leads_to(promised: &str, got: &str) -> bool {
+    if promised == got {
+        return true;
+    }
+    let path = got
+        .strip_prefix("http://")
+        .and_then(|rest| rest.find('/').map(|at| &rest[at..]));
+    let path = path.unwrap_or(got);
+    promised.starts_with('/') && Url::requested(promised) == Url::requested(path)
+}

@@ -1,0 +1,697 @@
+//! Makes a server run what is asserted, or leaves it as it was.
+//!
+//! ```text
+//! stage   write the new generation beside the old       nothing served changes
+//! check   what only we can know, then the server's test nothing served changes
+//!         now the ledger has a new version: what it says is promised
+//! switch  one rename                                    the one visible step
+//! settle  reload, ask; if a promise is broken, switch back, and say so in the ledger
+//! ```
+//!
+//! If the power is cut, the ledger says what is to be served, and [`Closure::recover`] makes it so.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use hence_ledger::entry::Origin;
+use hence_ledger::rights::Rights;
+use hence_ledger::{Change, Hash, State};
+use hence_model::diagnostic::{Code, Diagnostic};
+use hence_store::{Done, Error, Refused, Request, Rules};
+
+use crate::address::{Endpoint, Name, Url};
+use crate::checks;
+use crate::closure::{Closure, Published, Settings, failed};
+use crate::content::{Content, Trees};
+use crate::host::{Host, Signal};
+use crate::model::{self, behaviour};
+use crate::modules::Modules;
+use crate::probe;
+use crate::server::{Configuration, Server, Setting, apache};
+use crate::site::Site;
+use crate::words::{self, Aspect, Said, Subject, Upstream, Words};
+
+/// Content that is asserted is not staged.
+pub const MISSING: Code = Code::new("http.missing-content");
+/// Two hosts want one name.
+pub const NAME_TAKEN: Code = Code::new("http.name-taken");
+/// Somebody else listens at an endpoint.
+pub const ENDPOINT_TAKEN: Code = Code::new("http.endpoint-taken");
+/// The server's own test failed.
+pub const TEST_FAILED: Code = Code::new("http.test-failed");
+/// The server does not answer as promised.
+pub const BROKEN_PROMISE: Code = Code::new("http.broken-promise");
+/// The server does not run.
+pub const DOWN: Code = Code::new("http.down");
+
+/// How long the server may take for one step.
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
+/// How often it is looked at.
+const INTERVAL: Duration = Duration::from_millis(4);
+/// So many files of a snapshot are asked for.
+const SAMPLE: usize = 3;
+
+/// Where generations are written.
+pub(crate) struct Stage<'s> {
+    pub host: &'s dyn Host,
+    pub root: &'s Path,
+    pub settings: &'s Settings,
+    pub modules: &'s Modules,
+    pub content: &'s Content<'s>,
+}
+
+impl Stage<'_> {
+    /// Writes the generation for a state, and has the server test it.
+    pub fn prepare(
+        &self,
+        state: &State,
+        changes: &[Change],
+        old: &Site,
+        generation: u64,
+    ) -> Result<Vec<Diagnostic>, Refused> {
+        let site = Site::of(state);
+        let mut troubles = clashes(&site);
+        for endpoint in site.endpoints.difference(&old.endpoints) {
+            if let Err(error) = self.host.try_endpoint(*endpoint) {
+                let message = format!("the server could not listen at {endpoint}: {error}");
+                let trouble = Diagnostic::error(ENDPOINT_TAKEN, message);
+                troubles.push(trouble.path(Subject::Listen(*endpoint).to_string()));
+            }
+        }
+        troubles.extend(checks::check(&site, changes, self.content).map_err(failed)?);
+        troubles.extend(self.show(&site, changes)?);
+        if troubles.iter().any(Diagnostic::is_error) {
+            return Ok(troubles);
+        }
+        match self.write(&site, state, generation)? {
+            Ok(()) => troubles.extend(self.test(generation)?),
+            Err(trouble) => troubles.push(*trouble),
+        }
+        Ok(troubles)
+    }
+
+    /// The closed base state: a generation that serves nothing, before anything is asserted.
+    pub fn base(&self) -> Result<(), Refused> {
+        if let Err(trouble) = self.write(&Site::default(), &State::default(), 0)? {
+            return Err((*trouble).into());
+        }
+        self.switch(0)
+    }
+
+    /// The one visible step.
+    pub fn switch(&self, generation: u64) -> Result<(), Refused> {
+        let current = self.root.join("current");
+        let new = current.with_extension("new");
+        let to = PathBuf::from(format!("generation/{generation}"));
+        self.host.make_link(&new, &to).map_err(failed)?;
+        self.host.rename(&new, &current).map_err(failed)?;
+        let root = self.root.to_owned();
+        self.host.synchronise(&[root]).map_err(failed)
+    }
+
+    /// Puts content where the server reads it.
+    fn show(&self, site: &Site, changes: &[Change]) -> Result<Vec<Diagnostic>, Refused> {
+        let mut troubles = Vec::new();
+        for name in touched(changes) {
+            let Some(host) = site.hosts.get(&name) else {
+                continue;
+            };
+            let mut missing = |aspect, url: &Url, object: String| {
+                let subject = Subject::At(name.clone(), aspect, url.clone());
+                let message = format!("{object} is not staged");
+                let trouble = Diagnostic::error(MISSING, message).path(subject.to_string());
+                troubles.push(trouble.help("`post` stages content and asserts it"));
+            };
+            for (url, hash) in &host.trees {
+                if self.content.show_tree(*hash).map_err(failed)?.is_none() {
+                    missing(Aspect::Tree, url, format!("tree:{hash}"));
+                }
+            }
+            let files = host
+                .files
+                .iter()
+                .map(|(url, hash)| (Aspect::File, url, hash));
+            let indexes = host
+                .indexes
+                .iter()
+                .map(|(url, (hash, _))| (Aspect::Index, url, hash));
+            for (aspect, url, hash) in files.chain(indexes) {
+                if self.content.show_file(*hash).map_err(failed)?.is_none() {
+                    missing(aspect, url, format!("blob:{hash}"));
+                }
+            }
+        }
+        Ok(troubles)
+    }
+
+    /// The configuration of a generation, with what it needs of Apache's modules.
+    pub fn configuration(
+        &self,
+        site: &Site,
+        generation: u64,
+    ) -> Result<Configuration, Box<Diagnostic>> {
+        let server = self.settings.server;
+        let root = self.root.to_owned();
+        let mut configuration = server.configure(site, &Setting { root, generation });
+        if server == Server::Apache {
+            let parts = configuration.parts.iter().map(|(_, text)| text.as_str());
+            let texts = parts.chain([configuration.main.as_str()]);
+            let mut main = self.modules.choose(texts, &apache::needs(site))?.join("\n");
+            main.push('\n');
+            main.push_str(&configuration.main);
+            configuration.main = main;
+        }
+        Ok(configuration)
+    }
+
+    /// Writes a generation, all of it on the disk before it has its name.
+    pub fn write(
+        &self,
+        site: &Site,
+        state: &State,
+        generation: u64,
+    ) -> Result<Result<(), Box<Diagnostic>>, Refused> {
+        let configuration = match self.configuration(site, generation) {
+            Ok(configuration) => configuration,
+            Err(trouble) => return Ok(Err(trouble)),
+        };
+        let mut written = Vec::new();
+        let mut renamed = Vec::new();
+        let parts: BTreeMap<Hash, String> = configuration.parts.into_iter().collect();
+        for (hash, text) in parts {
+            let path = self.root.join("part").join(hash.to_string());
+            if self.host.look(&path).map_err(failed)?.is_none() {
+                let new = path.with_extension("new");
+                self.host
+                    .write(&new, text.as_bytes(), 0o444)
+                    .map_err(failed)?;
+                written.push(new.clone());
+                renamed.push((new, path));
+            }
+        }
+        let path = self.generation(generation);
+        let new = path.with_extension("new");
+        self.host.remove(&new).map_err(failed)?;
+        self.host.remove(&path).map_err(failed)?;
+        self.host.make_directory(&new, 0o755).map_err(failed)?;
+        let identity = state.clone().identity().to_string();
+        let main = self.settings.server.main_file();
+        for (name, text) in [(main, &configuration.main), ("identity", &identity)] {
+            let file = new.join(name);
+            self.host
+                .write(&file, text.as_bytes(), 0o444)
+                .map_err(failed)?;
+            written.push(file);
+        }
+        written.push(new.clone());
+        renamed.push((new, path));
+        self.host.synchronise(&written).map_err(failed)?;
+        for (from, to) in renamed {
+            self.host.rename(&from, &to).map_err(failed)?;
+        }
+        let directories = [self.root.join("part"), self.root.join("generation")];
+        self.host.synchronise(&directories).map_err(failed)?;
+        Ok(Ok(()))
+    }
+
+    fn test(&self, generation: u64) -> Result<Option<Diagnostic>, Refused> {
+        let server = self.settings.server;
+        let main = self.generation(generation).join(server.main_file());
+        let command = server.test(&self.settings.program, self.root, &main);
+        let ran = self
+            .host
+            .run(&self.settings.as_server(command), LIMIT)
+            .map_err(failed)?;
+        Ok(ran.well().err().map(|said| {
+            let message = format!("{} refuses the new configuration: {said}", server.word());
+            Diagnostic::error(TEST_FAILED, message)
+        }))
+    }
+
+    fn generation(&self, generation: u64) -> PathBuf {
+        self.root.join("generation").join(generation.to_string())
+    }
+}
+
+/// Names that two hosts want.
+pub(crate) fn clashes(site: &Site) -> Vec<Diagnostic> {
+    let mut owners: BTreeMap<&Name, &Name> = site.hosts.keys().map(|name| (name, name)).collect();
+    let mut troubles = Vec::new();
+    for (name, host) in &site.hosts {
+        for alias in &host.aliases {
+            let owner = *owners.entry(alias).or_insert(name);
+            if owner != name {
+                let subject = Subject::Alias(name.clone(), alias.clone());
+                let message = format!("`{alias}` is a name of `{owner}` already");
+                let trouble = Diagnostic::error(NAME_TAKEN, message).path(subject.to_string());
+                let other = match owner == alias {
+                    true => format!("`retract host {alias}`"),
+                    false => format!("`retract alias {owner} {alias}`"),
+                };
+                troubles.push(trouble.help(format!("{other} frees it")));
+            }
+        }
+    }
+    troubles
+}
+
+/// The hosts about which something changed.
+fn touched(changes: &[Change]) -> BTreeSet<Name> {
+    let subjects = changes.iter().filter_map(|change| Subject::of(&change.key));
+    subjects
+        .filter_map(|subject| subject.host().cloned())
+        .collect()
+}
+
+impl Closure<'_> {
+    pub(crate) fn stage(&self) -> Stage<'_> {
+        Stage {
+            host: self.host,
+            root: &self.root,
+            settings: &self.settings,
+            modules: &self.modules,
+            content: &self.content,
+        }
+    }
+
+    /// Switches to a generation that is promised already, and back if it does not keep its promises.
+    pub(crate) fn publish(&mut self, before: u64, done: Done) -> Result<Published, Refused> {
+        let generation = done.version;
+        let was = self.current()?;
+        self.stage().switch(generation)?;
+        let done = done.admitted;
+        let Some(process) = self.process()? else {
+            return Ok(Published::Stopped { generation, done });
+        };
+        let site = self.site();
+        let mut why = Vec::new();
+        let mut probes = 0;
+        match self.reload(process, generation, &site) {
+            Ok(()) => {
+                let requests = self.requests(&done.changes, &site);
+                probes = requests.len();
+                why.extend(self.keeps(&site, &requests));
+            }
+            Err(trouble) => why.push(*trouble),
+        }
+        if why.is_empty() {
+            return Ok(Published::Served {
+                generation,
+                probes,
+                done,
+            });
+        }
+        self.roll_back(before, was.unwrap_or(0), generation, &why)?;
+        Ok(Published::RolledBack {
+            failed: generation,
+            why,
+        })
+    }
+
+    fn roll_back(
+        &mut self,
+        version: u64,
+        generation: u64,
+        failing: u64,
+        why: &[Diagnostic],
+    ) -> Result<(), Refused> {
+        self.stage().switch(generation)?;
+        let words: Vec<&str> = why.iter().map(|trouble| trouble.message.as_str()).collect();
+        let request = Request {
+            author: "closure".to_owned(),
+            owner: "closure".to_owned(),
+            time: self.host.now(),
+            message: format!(
+                "generation {failing} broke its promises: {}",
+                words.join("; ")
+            ),
+            origin: Origin::Command(format!("rollback {version}")),
+            objects: Vec::new(),
+            if_version: None,
+        };
+        let mut rules = Rules {
+            rights: &Rights::default(),
+            vocabulary: &Words,
+            check: &mut |_, _| Vec::new(),
+        };
+        self.repository.restore(&request, version, &mut rules)?;
+        let site = self.site();
+        match self.process()? {
+            Some(process) => {
+                if self.reload(process, generation, &site).is_err() {
+                    self.stop()?;
+                    self.start()?;
+                }
+            }
+            None => self.start()?,
+        }
+        Ok(())
+    }
+
+    /// Tells a running server that its configuration is another one, and waits until nothing else answers.
+    pub(crate) fn reload(
+        &self,
+        process: u32,
+        generation: u64,
+        site: &Site,
+    ) -> Result<(), Box<Diagnostic>> {
+        let server = self.settings.server;
+        let workers = self.host.children(process);
+        let told = self.host.signal(process, server.reload());
+        if !told.is_ok_and(|told| told) {
+            let message = format!("{} does not run any more", server.word());
+            return Err(Diagnostic::error(DOWN, message).into());
+        }
+        self.await_generation(generation, site)?;
+        if server == Server::Nginx {
+            // Until they have stopped listening, the old ones answer, too.
+            let listens = |worker: &u32| {
+                let line = self.host.process(*worker);
+                line.is_some_and(|line| {
+                    line.contains("worker process") && !line.contains("shutting down")
+                })
+            };
+            let limit = self.host.now() + LIMIT.as_millis() as u64;
+            while workers.iter().any(listens) {
+                if self.host.now() > limit {
+                    let message = "the old processes of nginx do not stop listening";
+                    return Err(Diagnostic::error(DOWN, message).into());
+                }
+                self.host.wait(INTERVAL);
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until a generation answers at all endpoints.
+    fn await_generation(&self, generation: u64, site: &Site) -> Result<(), Box<Diagnostic>> {
+        let limit = self.host.now() + LIMIT.as_millis() as u64;
+        for endpoint in &site.endpoints {
+            loop {
+                let answer = probe::ask(self.host, *endpoint, "unknown.invalid", "/");
+                if answer
+                    .as_ref()
+                    .is_ok_and(|answer| answer.generation() == Some(generation))
+                {
+                    break;
+                }
+                let is_gone = !matches!(self.process(), Ok(Some(_)));
+                if is_gone || self.host.now() > limit {
+                    let said = match answer {
+                        Ok(_) => "an older generation still answers".to_owned(),
+                        Err(error) => error.to_string(),
+                    };
+                    let log = self.last_words();
+                    let message = format!(
+                        "generation {generation} does not answer at {endpoint}: {said}{log}"
+                    );
+                    return Err(Diagnostic::error(DOWN, message).into());
+                }
+                self.host.wait(INTERVAL);
+            }
+        }
+        Ok(())
+    }
+
+    /// What the server said last, if it said anything.
+    fn last_words(&self) -> String {
+        let log = self.host.read(&self.root.join("log/error.log"));
+        let log = log.ok().flatten().unwrap_or_default();
+        let log = String::from_utf8_lossy(&log);
+        match log.lines().last() {
+            Some(line) => format!("; its log ends with: {line}"),
+            None => String::new(),
+        }
+    }
+
+    /// The requests whose answers a change may touch: host and path.
+    pub fn requests(&self, changes: &[Change], new: &Site) -> BTreeSet<(Endpoint, Name, String)> {
+        let mut urls: BTreeSet<(Name, Url)> = BTreeSet::new();
+        for change in changes {
+            let Some(subject) = Subject::of(&change.key) else {
+                continue;
+            };
+            match subject {
+                Subject::Listen(_) => {
+                    urls.extend(
+                        new.hosts
+                            .keys()
+                            .take(SAMPLE)
+                            .map(|name| (name.clone(), Url::root())),
+                    );
+                }
+                Subject::Host(name) => drop(urls.insert((name, Url::root()))),
+                Subject::Alias(_, alias) => drop(urls.insert((alias, Url::root()))),
+                Subject::At(name, _, url) => {
+                    let values = [&change.before, &change.after];
+                    for assertion in values.into_iter().flatten() {
+                        if let Some((_, said)) = words::read(&change.key, &assertion.value) {
+                            let more = self.answered(&said, &url).into_iter();
+                            urls.extend(more.map(|url| (name.clone(), url)));
+                        }
+                    }
+                    urls.extend(url.as_file().map(|url| (name.clone(), url)));
+                    urls.insert((name, url));
+                }
+                Subject::Quota(_) | Subject::User(..) | Subject::Waive(..) | Subject::Right(..) => {
+                }
+            }
+        }
+        let mut requests = BTreeSet::new();
+        for endpoint in &new.endpoints {
+            for (name, url) in &urls {
+                requests.insert((*endpoint, name.clone(), url.to_string()));
+            }
+        }
+        requests
+    }
+
+    /// More URLs for which an assertion answers: some of a snapshot, or the one by which another server is tried.
+    fn answered(&self, said: &Said, url: &Url) -> Vec<Url> {
+        match said {
+            Said::Tree(tree) => self.sample(*tree, url),
+            Said::Proxy(Upstream {
+                probe: Some(probe), ..
+            }) => {
+                let below = format!("{url}{}", &probe.to_string()[1..]);
+                Url::read(&below).into_iter().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Some URLs of a snapshot: the first, the last, and one between.
+    fn sample(&self, tree: Hash, below: &Url) -> Vec<Url> {
+        let Some(tree) = self.content.tree(tree) else {
+            return Vec::new();
+        };
+        let paths: Vec<&str> = tree.files().map(|(path, _)| path).collect();
+        let last = paths.len().saturating_sub(1);
+        let some = [0, last / 2, last]
+            .into_iter()
+            .filter_map(|at| paths.get(at));
+        let urls = some.map(|path| format!("{below}{}", crate::address::encode(path)));
+        urls.filter_map(|url| Url::read(&url).ok()).collect()
+    }
+
+    /// The promises that the server breaks.
+    pub fn keeps(
+        &self,
+        site: &Site,
+        requests: &BTreeSet<(Endpoint, Name, String)>,
+    ) -> Vec<Diagnostic> {
+        let mut broken = Vec::new();
+        for (endpoint, name, path) in requests {
+            let request = model::Request {
+                endpoint: *endpoint,
+                host: name.as_str(),
+                path,
+                from: from(*endpoint),
+                user: None,
+            };
+            let promised = behaviour(site, &self.content, &request);
+            let wrong = match probe::ask(self.host, *endpoint, name.as_str(), path) {
+                Ok(response) => probe::differs(&promised, &response),
+                Err(error) => Some(error.to_string()),
+            };
+            if let Some(wrong) = wrong {
+                let message = format!("http://{name}{path} at {endpoint}: {wrong}");
+                let mut trouble = Diagnostic::error(BROKEN_PROMISE, message);
+                if let Some(by) = &promised.by {
+                    trouble = trouble.path(by.to_string());
+                }
+                broken.push(trouble);
+            }
+        }
+        broken
+    }
+
+    /// The process of the server, if it runs.
+    pub fn process(&self) -> Result<Option<u32>, Refused> {
+        let text = self
+            .host
+            .read(&self.root.join("run/server.pid"))
+            .map_err(failed)?;
+        let process = text.and_then(|text| String::from_utf8_lossy(&text).trim().parse().ok());
+        // Another process may have the number of one that has gone.
+        let is_ours = |process: &u32| {
+            let line = self.host.process(*process);
+            line.is_some_and(|line| line.contains(&self.root.display().to_string()))
+        };
+        Ok(process.filter(is_ours))
+    }
+
+    /// Starts the server with the current generation, if it does not run.
+    pub fn start(&mut self) -> Result<(), Refused> {
+        self.host
+            .write(&self.root.join("started"), b"", 0o644)
+            .map_err(failed)?;
+        self.host
+            .synchronise(std::slice::from_ref(&self.root))
+            .map_err(failed)?;
+        self.recover()
+    }
+
+    /// Stops the server.
+    pub fn stop(&mut self) -> Result<(), Refused> {
+        self.host
+            .remove(&self.root.join("started"))
+            .map_err(failed)?;
+        let Some(process) = self.process()? else {
+            return Ok(());
+        };
+        self.host.signal(process, Signal::End).map_err(failed)?;
+        let limit = self.host.now() + LIMIT.as_millis() as u64;
+        while self.process()? == Some(process) {
+            if self.host.now() > limit {
+                self.host.signal(process, Signal::Kill).map_err(failed)?;
+            }
+            self.host.wait(INTERVAL);
+        }
+        Ok(())
+    }
+
+    /// Makes what is served what is promised, whatever happened before: finishes a switch that was cut short, and starts
+    /// the server if it is to run.
+    pub fn recover(&mut self) -> Result<(), Refused> {
+        self.sweep()?;
+        let state = self.repository.state();
+        let identity = state.clone().identity();
+        let current = self.current()?;
+        let served = match current {
+            Some(current) => self.identity_of(current)?,
+            None => None,
+        };
+        let version = self.repository.version();
+        if served != Some(identity) {
+            let changes = State::difference(&State::default(), state);
+            let troubles = self
+                .stage()
+                .prepare(state, &changes, &self.site(), version)?;
+            if troubles.iter().any(Diagnostic::is_error) {
+                return Err(Refused::Because(troubles));
+            }
+            self.stage().switch(version)?;
+        }
+        let is_wanted = self
+            .host
+            .look(&self.root.join("started"))
+            .map_err(failed)?
+            .is_some();
+        if !is_wanted {
+            return Ok(());
+        }
+        let generation = self.current()?.unwrap_or(version);
+        let site = self.site();
+        let ready = match self.process()? {
+            None => self.launch(generation, &site),
+            // One answer of nginx says nothing about its other processes.
+            Some(process) => match self.settings.server {
+                Server::Apache if self.answers(generation, &site) => Ok(()),
+                _ => self.reload(process, generation, &site),
+            },
+        };
+        ready.map_err(|trouble| Refused::Failed(Error::from(*trouble)))
+    }
+
+    fn answers(&self, generation: u64, site: &Site) -> bool {
+        site.endpoints.iter().all(|endpoint| {
+            let answer = probe::ask(self.host, *endpoint, "unknown.invalid", "/");
+            answer.is_ok_and(|answer| answer.generation() == Some(generation))
+        })
+    }
+
+    fn launch(&self, generation: u64, site: &Site) -> Result<(), Box<Diagnostic>> {
+        let server = self.settings.server;
+        if site.endpoints.is_empty() {
+            let trouble = Diagnostic::error(DOWN, "the server would listen nowhere");
+            let help = "`hence http assert listen 127.0.0.1:8080` says where";
+            return Err(trouble.help(help).into());
+        }
+        self.bury();
+        let main = self.root.join("current").join(server.main_file());
+        let command = server.start(&self.settings.program, &self.root, &main);
+        let failed = |why: String| {
+            let message = format!("{} does not start: {why}", server.word());
+            Box::new(Diagnostic::error(DOWN, message))
+        };
+        let ran = self.host.run(&self.settings.as_server(command), LIMIT);
+        ran.map_err(|error| failed(error.to_string()))?
+            .well()
+            .map_err(failed)?;
+        let limit = self.host.now() + LIMIT.as_millis() as u64;
+        while !matches!(self.process(), Ok(Some(_))) {
+            if self.host.now() > limit {
+                return Err(failed(format!(
+                    "it writes no process number{}",
+                    self.last_words()
+                )));
+            }
+            self.host.wait(INTERVAL);
+        }
+        self.await_generation(generation, site)
+    }
+
+    /// Ends what a server left behind that was killed: its processes go on without it, and listen.
+    fn bury(&self) {
+        let log = self.root.join("log/access.log");
+        let limit = self.host.now() + LIMIT.as_millis() as u64;
+        loop {
+            let mut left = self.host.holding(&log);
+            left.retain(|process| {
+                let line = self.host.process(*process).unwrap_or_default();
+                line.starts_with(&self.settings.program) || line.starts_with("nginx:")
+            });
+            if left.is_empty() || self.host.now() > limit {
+                return;
+            }
+            for process in left {
+                // One that has gone meanwhile needs no signal.
+                let _ = self.host.signal(process, Signal::Kill);
+            }
+            self.host.wait(INTERVAL);
+        }
+    }
+
+    /// Removes what was being written when the power was cut; nobody refers to it.
+    fn sweep(&self) -> Result<(), Refused> {
+        for name in ["object", "file", "tree", "part", "generation"] {
+            let directory = self.root.join(name);
+            for entry in self.host.list(&directory).map_err(failed)? {
+                if entry.name.ends_with(".new") {
+                    self.host
+                        .remove(&directory.join(entry.name))
+                        .map_err(failed)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The address from which an endpoint is asked here.
+fn from(endpoint: Endpoint) -> IpAddr {
+    probe::near(endpoint).ip()
+}

@@ -1,0 +1,377 @@
+//! The configuration of Apache.
+//!
+//! What is said about single URLs stands in one map for each host, which Apache reads once and looks up by hashing: the
+//! ten thousandth type costs other URLs nothing. A line of it is a URL, and `f` with a blob and its type, `t` with a type,
+//! or `r` with a status, who may be led so, and where.
+//!
+//! Redirects are answered before Apache asks who may read, so a redirect below a directory that not everybody may read
+//! asks by itself.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use crate::address::Url;
+use crate::media::{Media, TABLE};
+use crate::server::{Configuration, GENERATION, Setting};
+use crate::site::{Host, Mount, Site};
+use crate::words::Who;
+
+/// What Apache must have besides the modules of the directives in its configuration: these stand in arguments.
+pub fn needs(site: &Site) -> Vec<&'static str> {
+    let mut needs = vec!["mpm_prefork", "authz_core", "autoindex"];
+    let whos = || site.hosts.values().flat_map(|host| host.accesses.values());
+    if whos().any(|who| matches!(who, Who::Networks(_))) {
+        needs.push("authz_host");
+    }
+    if whos().any(|who| matches!(who, Who::Users(_))) {
+        needs.extend(["authn_file", "authz_user"]);
+    }
+    if site.hosts.values().any(|host| !host.proxies.is_empty()) {
+        needs.push("proxy_http");
+    }
+    needs
+}
+
+/// The names that Apache says it serves, by endpoint, from what `-D DUMP_VHOSTS` prints.
+pub fn names_served(said: &str) -> BTreeMap<String, Vec<String>> {
+    let mut served: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut endpoint = String::new();
+    for line in said.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            [at, "is", "a", "NameVirtualHost"] => endpoint = (*at).to_owned(),
+            ["port", _, "namevhost", name, ..] | ["alias", name] => {
+                served
+                    .entry(endpoint.clone())
+                    .or_default()
+                    .push((*name).to_owned());
+            }
+            // An endpoint with one host has a line of its own.
+            [at, name, place] if place.starts_with('(') && at.contains(':') => {
+                served
+                    .entry((*at).to_owned())
+                    .or_default()
+                    .push((*name).to_owned());
+            }
+            _ => {}
+        }
+    }
+    for names in served.values_mut() {
+        names.sort();
+    }
+    served
+}
+
+/// The name of the host that answers for all names that nobody asserted.
+pub const UNKNOWN: &str = "unknown.invalid";
+
+/// The configuration for a site.
+pub fn configure(site: &Site, setting: &Setting) -> Configuration {
+    let mut configuration = Configuration::default();
+    let root = setting.root.display();
+    let types = TABLE
+        .iter()
+        .map(|(media, names)| format!("{media} {}\n", names.join(" ")));
+    let types = configuration.part(&setting.root, types.collect());
+    let mut main = String::new();
+    let _ = write!(
+        main,
+        r#"ServerRoot "{root}"
+ServerName closure.invalid
+PidFile "{root}/run/server.pid"
+DefaultRuntimeDir "{root}/run"
+Mutex "file:{root}/run" default
+ErrorLog "{root}/log/error.log"
+LogFormat "%h %l %u %t \"%r\" %>s %b" common
+CustomLog "{root}/log/access.log" common
+TypesConfig "{types}"
+DocumentRoot "{root}/file"
+AccessFileName ".none"
+DirectoryIndex disabled
+FileETag INode MTime Size
+TraceEnable off
+ServerTokens Prod
+ServerSignature Off
+UseCanonicalName Off
+AllowEncodedSlashes On
+KeepAliveTimeout 2
+Header always set {GENERATION} "{}"
+<Directory "/">
+  Options FollowSymLinks
+  AllowOverride None
+  Require all denied
+</Directory>
+"#,
+        setting.generation
+    );
+    for name in ["file", "none", "tree"] {
+        let _ = writeln!(
+            main,
+            "<Directory \"{root}/{name}\">\n  Require all granted\n</Directory>"
+        );
+    }
+    for endpoint in &site.endpoints {
+        let _ = writeln!(main, "Listen {endpoint}");
+    }
+    // The first one answers for all names that nobody asserted.
+    for endpoint in &site.endpoints {
+        let _ = writeln!(
+            main,
+            "<VirtualHost {endpoint}>\n  ServerName {UNKNOWN}\n  RedirectMatch 404 ^\n</VirtualHost>"
+        );
+    }
+    let served = site.served();
+    for (name, host) in &site.hosts {
+        let text = describe(host, setting, &mut configuration);
+        let part = configuration.part(&setting.root, text);
+        for (endpoint, own) in served.get(name).into_iter().flatten() {
+            let Some((first, others)) = own.split_first() else {
+                continue;
+            };
+            let _ = writeln!(main, "<VirtualHost {endpoint}>\n  ServerName {first}");
+            for other in others {
+                let _ = writeln!(main, "  ServerAlias {other}");
+            }
+            let _ = writeln!(main, "  Include \"{part}\"\n</VirtualHost>");
+        }
+    }
+    configuration.main = main;
+    configuration
+}
+
+/// What a host serves, wherever it does.
+fn describe(host: &Host, setting: &Setting, configuration: &mut Configuration) -> String {
+    let root = setting.root.display();
+    let mut text = String::from("RewriteEngine On\n");
+    let mut rules = Rules::default();
+    let map = rules.map(host);
+    if !map.is_empty() {
+        let map = configuration.part(&setting.root, map);
+        let _ = write!(
+            text,
+            "RewriteMap escape int:escape\nRewriteMap said \"txt:{map}\"\n"
+        );
+        let said = "${said:${escape:%{REQUEST_URI}}}";
+        if host.proxies.is_empty() {
+            // Most URLs are in no map, and are soon done with.
+            let _ = write!(text, "RewriteCond {said} =\"\"\nRewriteRule ^ - [L]\n");
+        }
+        let _ = write!(
+            text,
+            r#"RewriteRule ^ - [E=said:{said}]
+RewriteCond %{{ENV:said}} ^f([0-9a-f]+),(.+)$
+RewriteRule ^ {root}/file/%1 [T=%2,L]
+RewriteCond %{{ENV:said}} ^f([0-9a-f]+),$
+RewriteRule ^ {root}/file/%1 [L]
+RewriteCond %{{ENV:said}} ^t(.+)$
+RewriteRule ^ - [T=%1]
+"#
+        );
+    }
+    for ((status, near, has_query), number) in &rules.redirects {
+        // A question mark that comes out of a map is not believed.
+        let (pattern, target) = match has_query {
+            true => ("([^?]+)[?](.*)", "%1?%2"),
+            false => ("(.+)", "%1"),
+        };
+        // What `%1` means is what was matched last, so who asks is asked first.
+        if !near.is_empty() {
+            let _ = writeln!(text, "RewriteCond expr \"{near}\"");
+        }
+        let _ = writeln!(text, "RewriteCond %{{ENV:said}} ^r{number},{pattern}$");
+        let _ = writeln!(
+            text,
+            "RewriteRule ^ {target} [R={status},NE,{}L]",
+            if *has_query { "" } else { "QSD," }
+        );
+    }
+    mounts(host, setting, &mut text);
+    for directory in &host.listings {
+        let _ = writeln!(
+            text,
+            "<LocationMatch \"^{}$\">\n  Options +Indexes\n</LocationMatch>",
+            pattern(directory)
+        );
+    }
+    // Of two that speak about a URL the later one counts, so the longer comes later.
+    for (directory, who) in &host.accesses {
+        let _ = writeln!(text, "<LocationMatch \"^{}\">", pattern(directory));
+        text.push_str(&require(host, who, setting, configuration));
+        text.push_str("</LocationMatch>\n");
+    }
+    for (url, status, target) in rules.known {
+        // Inside of a section Apache rewrites late, when it knows who asks.
+        let _ = writeln!(
+            text,
+            "<LocationMatch \"^{}$\">\n  RewriteEngine On\n  RewriteRule ^ \"{}\" [R={status},NE,QSD,L]\n\
+             </LocationMatch>",
+            pattern(&url),
+            target.replace('%', "\\%")
+        );
+    }
+    text
+}
+
+/// What answers below directories: the longest first, as the first one counts.
+fn mounts(host: &Host, setting: &Setting, text: &mut String) {
+    let root = setting.root.display();
+    let directories = host.trees.keys().chain(host.proxies.keys());
+    let mut directories: Vec<&Url> = directories.collect();
+    directories.sort_by_key(|directory| std::cmp::Reverse(directory.segments().count()));
+    if !host.proxies.is_empty() {
+        for directory in &directories {
+            let pattern = pattern(directory);
+            let _ = match host.mount_at(directory) {
+                Some(Mount::Proxy(upstream)) => writeln!(
+                    text,
+                    "RewriteRule \"^{pattern}(.*)$\" \"http://{}{}$1\" [P,L]",
+                    upstream.endpoint, upstream.path
+                ),
+                _ => writeln!(text, "RewriteRule \"^{pattern}\" - [L]"),
+            };
+        }
+    }
+    for directory in directories {
+        if let Some(Mount::Tree(tree)) = host.mount_at(directory) {
+            let directory = quoted(directory.as_str());
+            let _ = writeln!(text, "Alias \"{directory}\" \"{root}/tree/{tree}/\"");
+        }
+    }
+    if host.mount_at(&Url::root()).is_none() {
+        // Nothing is there, whatever the name.
+        let _ = writeln!(text, "Alias \"/\" \"{root}/none/none/\"");
+    }
+}
+
+/// Who may read.
+fn require(host: &Host, who: &Who, setting: &Setting, configuration: &mut Configuration) -> String {
+    match who {
+        Who::All => "  Require all granted\n".to_owned(),
+        Who::None => "  Require all denied\n".to_owned(),
+        Who::Networks(networks) => {
+            let networks: Vec<String> =
+                networks.iter().map(|network| network.to_string()).collect();
+            format!("  Require ip {}\n", networks.join(" "))
+        }
+        Who::Users(users) => {
+            let sums = users.iter().filter_map(|user| {
+                let sum = host.users.get(user)?;
+                Some(format!("{user}:{sum}\n"))
+            });
+            let file = configuration.part(&setting.root, sums.collect());
+            format!(
+                "  AuthType Basic\n  AuthName \"restricted\"\n  AuthBasicProvider file\n  AuthUserFile \"{file}\"\n  \
+                 Require user {}\n",
+                users.join(" ")
+            )
+        }
+    }
+}
+
+/// What is said about single URLs, as far as a map can say it.
+#[derive(Default)]
+struct Rules {
+    /// Numbers of statuses and who may be led with them: an expression, or nothing for everybody.
+    redirects: BTreeMap<(u16, String, bool), usize>,
+    /// Where those are led who must first say who they are.
+    known: Vec<(Url, u16, String)>,
+}
+
+impl Rules {
+    fn map(&mut self, host: &Host) -> String {
+        let mut said: BTreeMap<&str, String> = BTreeMap::new();
+        for (url, media) in &host.types {
+            said.insert(url.as_str(), format!("t{media}"));
+        }
+        for (url, blob) in &host.files {
+            let media = host.types.get(url).cloned();
+            let media = media.or_else(|| Media::by_name(url.as_str()));
+            let media = media.as_ref().map_or("", Media::as_str);
+            said.insert(url.as_str(), format!("f{blob},{media}"));
+        }
+        for (url, (blob, media)) in &host.indexes {
+            said.insert(url.as_str(), format!("f{blob},{media}"));
+        }
+        let leading: Vec<(Url, String)> = host
+            .leading()
+            .map(|(url, directory)| (url, directory.to_string()))
+            .collect();
+        let leading = leading
+            .iter()
+            .map(|(url, target)| (url, 301, target.as_str()));
+        let redirects = host.redirects.iter();
+        let redirects = redirects.map(|(url, (status, target))| (url, *status, target.as_str()));
+        for (url, status, target) in redirects.chain(leading) {
+            if let Some(near) = self.near(host, url, status, target) {
+                let number = self.redirects.len();
+                let kind = (status, near, target.contains('?'));
+                let number = *self.redirects.entry(kind).or_insert(number);
+                said.insert(url.as_str(), format!("r{number},{target}"));
+            } else {
+                // Nobody may know, or not yet.
+                said.remove(url.as_str());
+            }
+        }
+        let mut map = String::new();
+        for (url, what) in said {
+            let _ = writeln!(map, "{} {what}", escaped(url));
+        }
+        map
+    }
+
+    /// Who may be led by the map.
+    fn near(&mut self, host: &Host, url: &Url, status: u16, target: &str) -> Option<String> {
+        match host.access(url).map(|(_, who)| who) {
+            None | Some(Who::All) => Some(String::new()),
+            Some(Who::None) => None,
+            Some(Who::Networks(networks)) => {
+                let near: Vec<String> = networks
+                    .iter()
+                    .map(|network| format!("-R '{network}'"))
+                    .collect();
+                Some(near.join(" || "))
+            }
+            Some(Who::Users(_)) => {
+                self.known.push((url.clone(), status, target.to_owned()));
+                None
+            }
+        }
+    }
+}
+
+/// A path as Apache's `int:escape` writes it.
+fn escaped(path: &str) -> String {
+    let mut escaped = String::with_capacity(path.len());
+    for byte in path.bytes() {
+        match byte.is_ascii_alphanumeric() || b"$-_.+!*'(),:@&=/~".contains(&byte) {
+            true => escaped.push(byte.into()),
+            false => escaped.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    escaped
+}
+
+/// A path as a regular expression between quotes.
+fn pattern(url: &Url) -> String {
+    let mut pattern = String::new();
+    for character in url.as_str().chars() {
+        match character {
+            // Quotes and backslashes would have to be escaped twice.
+            '"' => pattern.push_str("\\x22"),
+            '\\' => pattern.push_str("\\x5c"),
+            '$' => pattern.push_str("\\x24"),
+            ' ' => pattern.push_str("\\x20"),
+            character if ".+*?()[]{}|^".contains(character) => {
+                pattern.push('\\');
+                pattern.push(character);
+            }
+            character => pattern.push(character),
+        }
+    }
+    pattern
+}
+
+/// A text between quotes.
+fn quoted(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"")
+}

@@ -1,0 +1,259 @@
+//! The configuration of nginx.
+//!
+//! Every URL about which something is said is a location of its own, found by hashing, and so is every directory from
+//! which on something else answers, or others may read. `return` comes before nginx asks for a password, so what leads
+//! elsewhere and needs one does it by a detour.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use crate::address::Url;
+use crate::media::{Media, TABLE};
+use crate::server::{Configuration, GENERATION, Setting};
+use crate::site::{Host, Mount, Site};
+use crate::words::Who;
+
+/// The configuration for a site.
+pub fn configure(site: &Site, setting: &Setting) -> Configuration {
+    let mut configuration = Configuration::default();
+    let root = setting.root.display();
+    let mut main = format!(
+        r#"daemon on;
+pid {root}/run/server.pid;
+error_log {root}/log/error.log warn;
+worker_processes 2;
+events {{
+  worker_connections 1024;
+}}
+http {{
+  access_log {root}/log/access.log combined;
+  client_body_temp_path {root}/run/body;
+  proxy_temp_path {root}/run/proxy;
+  fastcgi_temp_path {root}/run/fastcgi;
+  uwsgi_temp_path {root}/run/uwsgi;
+  scgi_temp_path {root}/run/scgi;
+  server_tokens off;
+  absolute_redirect off;
+  sendfile on;
+  keepalive_timeout 5;
+  server_names_hash_max_size 65536;
+  server_names_hash_bucket_size 512;
+  types_hash_max_size 4096;
+  variables_hash_max_size 8192;
+  default_type "";
+  index "no	index";
+  add_header {GENERATION} {} always;
+  geo $dollar {{
+    default "$";
+  }}
+  types {{
+"#,
+        setting.generation
+    );
+    for (media, names) in TABLE {
+        let _ = writeln!(main, "    {media} {};", names.join(" "));
+    }
+    main.push_str("  }\n");
+    let mut networks = Networks::default();
+    let mut servers = String::new();
+    for endpoint in &site.endpoints {
+        let _ = writeln!(
+            servers,
+            "  server {{\n    listen {endpoint} default_server;\n    server_name _;\n    return 404;\n  }}"
+        );
+    }
+    let served = site.served();
+    for (name, host) in &site.hosts {
+        let text = describe(host, setting, &mut networks, &mut configuration);
+        let part = configuration.part(&setting.root, text);
+        for (endpoint, own) in served.get(name).into_iter().flatten() {
+            let own: Vec<&str> = own.iter().map(|name| name.as_str()).collect();
+            let _ = writeln!(
+                servers,
+                "  server {{\n    listen {endpoint};\n    server_name {};\n    include {part};\n  }}",
+                own.join(" ")
+            );
+        }
+    }
+    for networks in &networks.0 {
+        let _ = writeln!(main, "  geo ${} {{\n    default 0;", variable(networks));
+        for network in networks.split(' ') {
+            let _ = writeln!(main, "    {network} 1;");
+        }
+        main.push_str("  }\n");
+    }
+    main.push_str(&servers);
+    main.push_str("}\n");
+    configuration.main = main;
+    configuration
+}
+
+/// The sets of networks that may read something.
+#[derive(Default)]
+struct Networks(BTreeSet<String>);
+
+/// The variable that says whether a request comes from one of them. It is named after them, so that what a host serves is
+/// the same text whatever others do.
+fn variable(networks: &str) -> String {
+    let hash = hence_ledger::Hash::of(networks.as_bytes()).to_string();
+    format!("near_{}", &hash[..16])
+}
+
+/// What a host serves, wherever it does.
+fn describe(
+    host: &Host,
+    setting: &Setting,
+    networks: &mut Networks,
+    configuration: &mut Configuration,
+) -> String {
+    let root = setting.root.display();
+    let mut text = String::new();
+    let mut access = |url: &Url| {
+        let who = host.access(url).map(|(_, who)| who);
+        let users = |sums: String| configuration.part(&setting.root, sums);
+        gate(host, who, networks, users)
+    };
+    for (url, blob) in &host.files {
+        let media = host.types.get(url).cloned();
+        let media = media.or_else(|| Media::by_name(url.as_str()));
+        let path = format!("alias {root}/file/{blob};");
+        text.push_str(&exactly(
+            url,
+            &access(url).text,
+            &typed(media.as_ref(), &path),
+        ));
+    }
+    for (url, (blob, media)) in &host.indexes {
+        let path = format!("root {root}/file; try_files /{blob} =404;");
+        text.push_str(&exactly(url, &access(url).text, &typed(Some(media), &path)));
+    }
+    for (url, media) in &host.types {
+        if let Some((directory, Mount::Tree(tree))) = host.mount(url)
+            && !host.files.contains_key(url)
+            && !host.redirects.contains_key(url)
+            && !host.has_directory(&url.as_directory())
+        {
+            let below = url.below(&directory).expect("a mount is above its URLs");
+            let path = format!("alias \"{root}/tree/{tree}/{}\";", path(below));
+            text.push_str(&exactly(url, &access(url).text, &typed(Some(media), &path)));
+        }
+    }
+    for url in &host.listings {
+        if let Some((directory, Mount::Tree(tree))) = host.mount(url) {
+            let below = url.below(&directory).expect("a mount is above its URLs");
+            let path = format!(
+                "alias \"{root}/tree/{tree}/{}\"; autoindex on;",
+                path(below)
+            );
+            text.push_str(&exactly(url, &access(url).text, &path));
+        }
+    }
+    let leading: Vec<(Url, String)> = host
+        .leading()
+        .map(|(url, directory)| (url, directory.to_string()))
+        .collect();
+    let leading = leading
+        .iter()
+        .map(|(url, target)| (url, 301, target.as_str()));
+    let redirects = host.redirects.iter();
+    let redirects = redirects.map(|(url, (status, target))| (url, *status, target.as_str()));
+    for (number, (url, status, target)) in redirects.chain(leading).enumerate() {
+        let gate = access(url);
+        let lead = format!("return {status} \"{target}\";");
+        match gate.asks {
+            false => text.push_str(&exactly(url, &gate.text, &lead)),
+            true => {
+                let detour = format!("root {root}/none; try_files /none @lead{number};");
+                text.push_str(&exactly(url, &gate.text, &detour));
+                let _ = writeln!(text, "location @lead{number} {{ {lead} }}");
+            }
+        }
+    }
+    let mut directories: BTreeSet<&Url> = host.accesses.keys().collect();
+    directories.extend(host.trees.keys().chain(host.proxies.keys()));
+    let top = Url::root();
+    directories.insert(&top);
+    for directory in directories {
+        let content = match host.mount(directory) {
+            Some((top, Mount::Tree(tree))) => {
+                let below = directory.below(&top).expect("a mount is above its URLs");
+                format!("alias \"{root}/tree/{tree}/{}\";", path(below))
+            }
+            Some((top, Mount::Proxy(upstream))) => {
+                let below = directory.below(&top).expect("a mount is above its URLs");
+                let below = crate::address::encode(below);
+                format!(
+                    "proxy_pass http://{}{}{below};",
+                    upstream.endpoint, upstream.path
+                )
+            }
+            None => format!("root {root}/none/none;"),
+        };
+        let gate = access(directory).text;
+        let _ = writeln!(
+            text,
+            "location \"{}\" {{ {gate}{content} }}",
+            quoted(directory.as_str())
+        );
+    }
+    text
+}
+
+/// What stands before content that not everybody may read.
+struct Gate {
+    text: String,
+    /// Whether it asks for a password, which comes late.
+    asks: bool,
+}
+
+fn gate(
+    host: &Host,
+    who: Option<&Who>,
+    known: &mut Networks,
+    mut users_file: impl FnMut(String) -> String,
+) -> Gate {
+    let text = match who {
+        None | Some(Who::All) => String::new(),
+        Some(Who::None) => "return 403; ".to_owned(),
+        Some(Who::Networks(networks)) => {
+            let networks: Vec<String> =
+                networks.iter().map(|network| network.to_string()).collect();
+            let networks = networks.join(" ");
+            let variable = variable(&networks);
+            known.0.insert(networks);
+            format!("if (${variable} = 0) {{ return 403; }} ")
+        }
+        Some(Who::Users(users)) => {
+            let sums = users.iter().filter_map(|user| {
+                let sum = host.users.get(user)?;
+                Some(format!("{user}:{sum}\n"))
+            });
+            let file = users_file(sums.collect());
+            format!("auth_basic restricted; auth_basic_user_file {file}; ")
+        }
+    };
+    let asks = matches!(who, Some(Who::Users(_)));
+    Gate { text, asks }
+}
+
+fn exactly(url: &Url, gate: &str, content: &str) -> String {
+    format!(
+        "location = \"{}\" {{ {gate}{content} }}\n",
+        quoted(url.as_str())
+    )
+}
+
+fn typed(media: Option<&Media>, content: &str) -> String {
+    let media = media.map_or("", Media::as_str);
+    format!("types {{ }} default_type \"{media}\"; {content}")
+}
+
+/// A text between quotes in which nothing stands for anything else.
+fn quoted(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+/// The same where variables are replaced.
+fn path(text: &str) -> String {
+    quoted(text).replace('$', "${dollar}")
+}

@@ -1,0 +1,270 @@
+//! The service that a state asserts, and which of its assertions have no effect.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ecow::EcoString;
+use hence_ledger::{Hash, Key, State};
+
+use crate::address::{Endpoint, Name, Url};
+use crate::content::Trees;
+use crate::media::Media;
+use crate::words::{self, Aspect, Said, Subject, Target, Upstream, Who};
+
+/// All that is served.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Site {
+    /// Where the server listens.
+    pub endpoints: BTreeSet<Endpoint>,
+    /// The hosts, by name.
+    pub hosts: BTreeMap<Name, Host>,
+}
+
+/// A host and what is said about its URLs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Host {
+    /// The endpoints where it is served; all, if none are named.
+    pub on: Option<Vec<Endpoint>>,
+    /// Its other names.
+    pub aliases: BTreeSet<Name>,
+    /// Snapshots, by the directories that they are below.
+    pub trees: BTreeMap<Url, Hash>,
+    /// Content, by URL.
+    pub files: BTreeMap<Url, Hash>,
+    /// What directories answer.
+    pub indexes: BTreeMap<Url, (Hash, Media)>,
+    /// Directories that may be listed.
+    pub listings: BTreeSet<Url>,
+    /// Types of single URLs.
+    pub types: BTreeMap<Url, Media>,
+    /// Where URLs lead.
+    pub redirects: BTreeMap<Url, (u16, Target)>,
+    /// Who may read what is below a directory.
+    pub accesses: BTreeMap<Url, Who>,
+    /// The sums of users' passwords.
+    pub users: BTreeMap<EcoString, EcoString>,
+    /// Who answers what is below a directory.
+    pub proxies: BTreeMap<Url, Upstream>,
+    /// How many bytes of content it may have.
+    pub quota: Option<u64>,
+    /// Checks that may fail, with the reasons.
+    pub waived: BTreeMap<(EcoString, Url), EcoString>,
+}
+
+/// What answers the URLs below a directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mount<'s> {
+    /// A snapshot.
+    Tree(Hash),
+    /// Another server.
+    Proxy(&'s Upstream),
+}
+
+impl Site {
+    /// What a state asserts.
+    pub fn of(state: &State) -> Self {
+        let mut site = Self::default();
+        let assertions = state.iter().map(|(key, assertion)| (key, &assertion.value));
+        let mut below = Vec::new();
+        for (subject, said) in assertions.filter_map(|(key, value)| words::read(key, value)) {
+            match (subject, said) {
+                (Subject::Listen(endpoint), _) => drop(site.endpoints.insert(endpoint)),
+                (Subject::Host(name), said) => {
+                    let on = match said {
+                        Said::On(endpoints) => Some(endpoints),
+                        _ => None,
+                    };
+                    site.hosts.insert(
+                        name,
+                        Host {
+                            on,
+                            ..Host::default()
+                        },
+                    );
+                }
+                (subject, said) => below.push((subject, said)),
+            }
+        }
+        for (subject, said) in below {
+            if let Some(host) = subject.host().and_then(|name| site.hosts.get_mut(name)) {
+                host.hear(subject, said);
+            }
+        }
+        site
+    }
+
+    /// The host that a name means at an endpoint. A name of its own counts more than another's alias.
+    pub fn host(&self, endpoint: Endpoint, name: &Name) -> Option<(&Name, &Host)> {
+        let own = self.hosts.get_key_value(name);
+        let mut aliased = self.hosts.iter();
+        own.filter(|(_, host)| host.is_on(endpoint))
+            .or_else(|| {
+                aliased.find(|(_, host)| host.aliases.contains(name) && host.is_on(endpoint))
+            })
+            .filter(|_| self.endpoints.contains(&endpoint))
+    }
+
+    /// Where each host is served, and by which names there.
+    pub fn served(&self) -> BTreeMap<&Name, Vec<(Endpoint, Vec<&Name>)>> {
+        let mut served: BTreeMap<&Name, Vec<(Endpoint, Vec<&Name>)>> = BTreeMap::new();
+        for endpoint in &self.endpoints {
+            let mut here: BTreeMap<&Name, Vec<&Name>> = BTreeMap::new();
+            for (name, host) in self.names(*endpoint) {
+                here.entry(host).or_default().push(name);
+            }
+            for (host, names) in here {
+                served.entry(host).or_default().push((*endpoint, names));
+            }
+        }
+        served
+    }
+
+    /// All names that are served at an endpoint, and the hosts that they mean.
+    pub fn names(&self, endpoint: Endpoint) -> BTreeMap<&Name, &Name> {
+        let mut names = BTreeMap::new();
+        let here = || self.hosts.iter().filter(|(_, host)| host.is_on(endpoint));
+        for (name, host) in here() {
+            for alias in &host.aliases {
+                names.entry(alias).or_insert(name);
+            }
+        }
+        names.extend(here().map(|(name, _)| (name, name)));
+        names
+    }
+}
+
+impl Host {
+    fn hear(&mut self, subject: Subject, said: Said) {
+        match (subject, said) {
+            (Subject::Alias(_, alias), _) => drop(self.aliases.insert(alias)),
+            (Subject::Quota(_), Said::Quota(bytes)) => self.quota = Some(bytes),
+            (Subject::User(_, name), Said::Text(sum)) => drop(self.users.insert(name, sum)),
+            (Subject::Waive(_, check, url), Said::Text(reason)) => {
+                self.waived.insert((check, url), reason);
+            }
+            (Subject::At(_, aspect, url), said) => match (aspect, said) {
+                (Aspect::Tree, Said::Tree(tree)) => drop(self.trees.insert(url, tree)),
+                (Aspect::File, Said::Blob(blob)) => drop(self.files.insert(url, blob)),
+                (Aspect::Index, Said::Typed(blob, media)) => {
+                    self.indexes.insert(url, (blob, media));
+                }
+                (Aspect::Listing, _) => drop(self.listings.insert(url)),
+                (Aspect::Type, Said::Type(media)) => drop(self.types.insert(url, media)),
+                (Aspect::Redirect, Said::Redirect(status, target)) => {
+                    self.redirects.insert(url, (status, target));
+                }
+                (Aspect::Access, Said::Access(who)) => drop(self.accesses.insert(url, who)),
+                (Aspect::Proxy, Said::Proxy(upstream)) => drop(self.proxies.insert(url, upstream)),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    /// Whether it is served at an endpoint, if the server listens there.
+    pub fn is_on(&self, endpoint: Endpoint) -> bool {
+        self.on.as_ref().is_none_or(|on| on.contains(&endpoint))
+    }
+
+    /// What answers a URL about which nothing more is said: of the directories that it is in, the longest counts.
+    pub fn mount(&self, url: &Url) -> Option<(Url, Mount<'_>)> {
+        url.directories().find_map(|directory| {
+            let mount = self.mount_at(&directory)?;
+            Some((directory, mount))
+        })
+    }
+
+    /// What answers the URLs below exactly this directory.
+    pub fn mount_at(&self, directory: &Url) -> Option<Mount<'_>> {
+        let tree = self.trees.get(directory).map(|tree| Mount::Tree(*tree));
+        tree.or_else(|| self.proxies.get(directory).map(Mount::Proxy))
+    }
+
+    /// Who may read a URL, and the directory about which that is said.
+    pub fn access(&self, url: &Url) -> Option<(Url, &Who)> {
+        url.directories().find_map(|directory| {
+            let who = self.accesses.get(&directory)?;
+            Some((directory, who))
+        })
+    }
+
+    /// Whether a directory is one because something is said about it, or all below it.
+    pub fn has_directory(&self, directory: &Url) -> bool {
+        self.indexes.contains_key(directory) || self.mount_at(directory).is_some()
+    }
+
+    /// The URLs, without `/` at their end, that lead to directories about which something is said.
+    pub fn leading(&self) -> impl Iterator<Item = (Url, &Url)> {
+        let directories = self
+            .indexes
+            .keys()
+            .chain(self.trees.keys())
+            .chain(self.proxies.keys());
+        let directories: BTreeSet<&Url> = directories.collect();
+        directories.into_iter().filter_map(|directory| {
+            let url = directory.as_file()?;
+            let is_free = !self.files.contains_key(&url) && !self.redirects.contains_key(&url);
+            is_free.then_some((url, directory))
+        })
+    }
+}
+
+/// The assertions that have no effect, and why.
+pub fn dormant(state: &State, site: &Site, trees: &dyn Trees) -> Vec<(Key, String)> {
+    let mut dormant = Vec::new();
+    for (key, assertion) in state.iter() {
+        let Some((subject, said)) = words::read(key, &assertion.value) else {
+            continue;
+        };
+        if let Some(why) = sleeps(&subject, &said, site, trees) {
+            dormant.push((key.clone(), why));
+        }
+    }
+    dormant
+}
+
+fn sleeps(subject: &Subject, said: &Said, site: &Site, trees: &dyn Trees) -> Option<String> {
+    let name = match subject {
+        Subject::Listen(_) | Subject::Right(..) => return None,
+        subject => subject.host()?,
+    };
+    let Some(host) = site.hosts.get(name) else {
+        return Some(format!("there is no `host {name}`"));
+    };
+    match (subject, said) {
+        (Subject::Host(_), _) => {
+            let is_reached = site.endpoints.iter().any(|endpoint| host.is_on(*endpoint));
+            (!is_reached).then(|| "the server listens nowhere where it is".to_owned())
+        }
+        (Subject::At(_, Aspect::Type, url), _) => {
+            let content = host.files.contains_key(url) || tree_file(host, url, trees);
+            (!content).then(|| "the URL has no content".to_owned())
+        }
+        (Subject::At(_, Aspect::Listing, url), _) => (!tree_directory(host, url, trees))
+            .then(|| "no snapshot has such a directory".to_owned()),
+        (Subject::At(..), Said::Access(Who::Users(users))) => {
+            let unknown = users.iter().find(|user| !host.users.contains_key(*user))?;
+            Some(format!("there is no `user {name} {unknown}`"))
+        }
+        _ => None,
+    }
+}
+
+fn tree_file(host: &Host, url: &Url, trees: &dyn Trees) -> bool {
+    let Some((directory, Mount::Tree(tree))) = host.mount(url) else {
+        return false;
+    };
+    let below = url.below(&directory).expect("a mount is above its URLs");
+    trees
+        .tree(tree)
+        .is_some_and(|tree| tree.file(below).is_some())
+}
+
+fn tree_directory(host: &Host, url: &Url, trees: &dyn Trees) -> bool {
+    let Some((directory, Mount::Tree(tree))) = host.mount(url) else {
+        return false;
+    };
+    let below = url.below(&directory).expect("a mount is above its URLs");
+    trees
+        .tree(tree)
+        .is_some_and(|tree| tree.has_directory(below.trim_end_matches('/')))
+}

@@ -1,0 +1,130 @@
+//! Real servers answer as the model says.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hence_closure::address::Name;
+use hence_closure::closure::Published;
+use hence_closure::model::{Request, behaviour};
+use hence_closure::publish::NAME_TAKEN;
+use hence_closure::server::Server;
+use hence_closure::words::Words;
+use hence_ledger::{Command, State};
+use hence_store::Refused;
+
+use crate::generate::{Pool, Random};
+use crate::real::{self, Root};
+
+/// So many requests are tried in each state.
+const PROBES: usize = 20;
+/// So many servers run at once.
+const TOGETHER: usize = 3;
+
+/// `HENCE_STATES` says how many states are tried.
+fn states(usual: usize) -> usize {
+    let wanted = std::env::var("HENCE_STATES").ok();
+    wanted
+        .and_then(|states| states.parse().ok())
+        .unwrap_or(usual)
+}
+
+#[test]
+fn apache_answers_as_the_model_says() {
+    compare(Server::Apache, states(300));
+}
+
+#[test]
+fn nginx_answers_as_the_model_says() {
+    compare(Server::Nginx, states(100));
+}
+
+fn compare(server: Server, states: usize) {
+    let run = |worker: usize| move || walk(server, worker as u64, states.div_ceil(TOGETHER));
+    let walks: Vec<_> = (0..TOGETHER)
+        .map(|worker| std::thread::spawn(run(worker)))
+        .collect();
+    for walk in walks {
+        if let Err(panic) = walk.join() {
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+/// Goes from one random state to the next.
+fn walk(server: Server, seed: u64, states: usize) {
+    let root = Root::new(server);
+    let mut closure = root.open();
+    let pool = Pool::new(real::free_endpoints(2));
+    real::stage(&closure, &pool);
+    let listen: Vec<String> = pool
+        .endpoints
+        .iter()
+        .map(|at| format!("listen {at}"))
+        .collect();
+    let listen: Vec<&str> = listen.iter().map(String::as_str).collect();
+    real::commit(&mut closure, &[real::all(&listen)]).unwrap();
+    closure.start().unwrap();
+    let mut random = Random::new(seed + 7);
+    let mut tried = 0;
+    let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
+    while tried < states {
+        let mut state = State::default();
+        let hosts = real::all(&[
+            "host foo.test",
+            "host bar.test",
+            "alias foo.test www.foo.test",
+        ]);
+        state.perform(&hosts, 1, &Words);
+        for command in pool.sequence(&mut random, 30) {
+            state.perform(&command, 1, &Words);
+        }
+        let mut set: Vec<_> = state
+            .iter()
+            .map(|(key, said)| (key.clone(), said.value.clone()))
+            .collect();
+        set.extend(listen.iter().map(|words| real::says(words)));
+        let everything = Command::apply("site", set, &Words);
+        match real::commit(&mut closure, std::slice::from_ref(&everything)) {
+            Ok(Published::Served { .. }) => {}
+            Ok(Published::Nothing) => continue,
+            Err(Refused::Because(troubles))
+                if troubles.iter().all(|one| one.code == NAME_TAKEN) =>
+            {
+                continue;
+            }
+            other => panic!("{everything}\n{other:#?}\n{}", root.log()),
+        }
+        tried += 1;
+        let requests: BTreeSet<_> = (0..PROBES)
+            .map(|_| {
+                let (host, path) = pool.probe(&mut random);
+                (
+                    *random.one(&pool.endpoints),
+                    Name::read(host).unwrap(),
+                    path.to_owned(),
+                )
+            })
+            .collect();
+        for (endpoint, name, path) in &requests {
+            let request = Request {
+                endpoint: *endpoint,
+                host: name.as_str(),
+                path,
+                from: "127.0.0.1".parse().unwrap(),
+                user: None,
+            };
+            let promised = behaviour(&closure.site(), closure.content(), &request);
+            *statuses.entry(promised.status).or_default() += 1;
+        }
+        let broken = closure.keeps(&closure.site(), &requests);
+        assert!(
+            broken.is_empty(),
+            "{everything}\n{broken:#?}\n{}",
+            root.log()
+        );
+    }
+    // Only where something happens something can go wrong.
+    for status in [200, 301, 302, 403, 404] {
+        let times = statuses.get(&status).copied().unwrap_or(0);
+        assert!(times > 0, "{status} was never promised");
+    }
+}

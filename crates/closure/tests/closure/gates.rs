@@ -1,0 +1,137 @@
+//! Who may read, and who answers instead: passwords and other servers.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+
+use hence_closure::closure::Published;
+use hence_closure::host::{Host, Machine};
+use hence_closure::probe::{self, Response};
+use hence_closure::server::Server;
+
+use crate::real::{self, Root};
+
+/// `secret`, as `htpasswd -ns` sums it.
+const SUM: &str = "{SHA}5en6G6MezRroT3XKqkdPOmY/BfQ=";
+
+fn ask(endpoint: SocketAddr, path: &str, credentials: &str) -> Response {
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nHost: foo.test\r\nAuthorization: Basic {credentials}\r\nConnection: close\r\n\r\n"
+    );
+    let bytes = Machine
+        .exchange(endpoint, request.as_bytes(), probe::LIMIT)
+        .unwrap();
+    Response::parse(&bytes).unwrap()
+}
+
+#[test]
+fn who_knows_the_password_may_read() {
+    for server in [Server::Apache, Server::Nginx] {
+        let root = Root::new(server);
+        let mut closure = root.open();
+        let endpoint = real::free_endpoints(1)[0];
+        let listen = format!("listen {endpoint}");
+        let blob = closure.content().stage_bytes(b"for staff").unwrap();
+        let file = format!("file foo.test /staff/a.txt blob:{blob}");
+        let (ada, bob) = (
+            format!("user foo.test ada {SUM}"),
+            format!("user foo.test bob {SUM}"),
+        );
+        let everything = real::all(&[
+            &listen,
+            "host foo.test",
+            &file,
+            &ada,
+            &bob,
+            "access foo.test /staff/ users ada",
+            "access foo.test /staff/open/ all",
+            "redirect foo.test /staff/old 302 /staff/a.txt",
+        ]);
+        real::commit(&mut closure, &[everything]).unwrap();
+        closure.start().unwrap();
+        let plain = |path: &str| {
+            probe::ask(&Machine, endpoint, "foo.test", path)
+                .unwrap()
+                .status
+        };
+        let (good, wrong, other) = ("YWRhOnNlY3JldA==", "YWRhOndyb25n", "Ym9iOnNlY3JldA==");
+        for (path, status) in [
+            ("/staff/a.txt", 200),
+            ("/staff/old", 302),
+            ("/staff/none", 404),
+            ("/staff/", 404),
+        ] {
+            assert_eq!(plain(path), 401, "{server:?} {path}");
+            assert_eq!(ask(endpoint, path, wrong).status, 401, "{server:?} {path}");
+            assert_eq!(ask(endpoint, path, other).status, 401, "{server:?} {path}");
+            assert_eq!(
+                ask(endpoint, path, good).status,
+                status,
+                "{server:?} {path}"
+            );
+        }
+        assert_eq!(ask(endpoint, "/staff/a.txt", good).body, b"for staff");
+        assert_eq!(plain("/staff/open/x"), 404, "{server:?}");
+    }
+}
+
+/// Another server, which says what it was asked for.
+fn echo() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut request = [0; 4096];
+            let length = stream.read(&mut request).unwrap_or(0);
+            let request = String::from_utf8_lossy(&request[..length]).into_owned();
+            let path = request.split(' ').nth(1).unwrap_or("").to_owned();
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{path}",
+                path.len()
+            );
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    endpoint
+}
+
+#[test]
+fn another_server_answers_below_a_directory() {
+    for server in [Server::Apache, Server::Nginx] {
+        let root = Root::new(server);
+        let mut closure = root.open();
+        let endpoint = real::free_endpoints(1)[0];
+        let blob = closure.content().stage_bytes(b"here").unwrap();
+        let tree = closure.content().stage_bytes(b"").unwrap();
+        let everything = real::all(&[
+            &format!("listen {endpoint}"),
+            "host foo.test",
+            &format!("proxy foo.test /api/ http://{}/v1/", echo()),
+            &format!("file foo.test /api/here.txt blob:{blob}"),
+            &format!("tree foo.test /api/static/ tree:{tree}"),
+            "access foo.test /api/staff/ none",
+        ]);
+        real::commit(&mut closure, &[everything]).unwrap();
+        closure.start().unwrap();
+        let get = |path: &str| {
+            let answer = probe::ask(&Machine, endpoint, "foo.test", path).unwrap();
+            (answer.status, String::from_utf8(answer.body).unwrap())
+        };
+        assert_eq!(get("/api/a/b"), (200, "/v1/a/b".to_owned()), "{server:?}");
+        assert_eq!(get("/api/"), (200, "/v1/".to_owned()), "{server:?}");
+        assert_eq!(get("/api/here.txt"), (200, "here".to_owned()), "{server:?}");
+        assert_eq!(get("/api/static/").0, 403, "{server:?}");
+        assert_eq!(get("/api/static/x").0, 404, "{server:?}");
+        assert_eq!(get("/api/staff/x").0, 403, "{server:?}");
+        assert_eq!(get("/api").0, 301, "{server:?}");
+        assert_eq!(get("/other").0, 404, "{server:?}");
+        // Retracted, it is gone.
+        let less = real::all(&[&format!("listen {endpoint}"), "host foo.test"]);
+        let published = real::commit(&mut closure, &[less]).unwrap();
+        assert!(
+            matches!(published, Published::Served { .. }),
+            "{server:?}: {published:?}"
+        );
+        assert_eq!(get("/api/a/b").0, 404, "{server:?}");
+    }
+}

@@ -1,0 +1,247 @@
+//! Random services: few hosts, few URLs, so that they meet.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use hence_closure::address::{Name, Url};
+use hence_closure::content::{File, Tree};
+use hence_closure::words::{self, Aspect, Subject, Words};
+use hence_ledger::{Command, Hash, Keys, Value};
+
+/// Numbers that look random, the same for the same seed.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
+    }
+
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 16) as usize % limit
+    }
+
+    pub fn one<'t, T>(&mut self, of: &'t [T]) -> &'t T {
+        &of[self.below(of.len())]
+    }
+
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for at in (1..items.len()).rev() {
+            items.swap(at, self.below(at + 1));
+        }
+    }
+}
+
+/// So many cases, or as many as the environment wants.
+pub fn cases(usual: usize) -> usize {
+    let wanted = std::env::var("HENCE_CASES").ok();
+    wanted.and_then(|cases| cases.parse().ok()).unwrap_or(usual)
+}
+
+pub const HOSTS: [&str; 3] = ["foo.test", "bar.test", "www.foo.test"];
+pub const DIRECTORIES: [&str; 7] = ["/", "/a/", "/a/b/", "/p/", "/a%20b/", "/x.html/", "/empty/"];
+pub const FILES: [&str; 10] = [
+    "/a",
+    "/x.html",
+    "/a/x.html",
+    "/a/b",
+    "/a/b/y.txt",
+    "/p",
+    "/p/odd.dat",
+    "/a%20b/z.PNG",
+    "/caf%C3%A9.html",
+    "/q%22uote$1.txt",
+];
+/// URLs that are asked for besides those about which something may be said.
+const OTHERS: [&str; 8] = [
+    "/none",
+    "/none/",
+    "/a/x.html/",
+    "/a/none",
+    "/sub",
+    "/sub/",
+    "/sub/deep/k.css",
+    "/a/sub/deep",
+];
+const MEDIA: [&str; 4] = [
+    "text/html",
+    "text/plain;charset=utf-8",
+    "application/x-odd",
+    "image/png",
+];
+const OWNERS: [&str; 2] = ["site", "shop"];
+
+/// The contents that are served.
+pub struct Pool {
+    pub blobs: Vec<Vec<u8>>,
+    pub trees: Vec<Tree>,
+    pub hashes: Vec<Hash>,
+    pub by_hash: HashMap<Hash, Arc<Tree>>,
+    pub endpoints: Vec<SocketAddr>,
+}
+
+impl Pool {
+    pub fn new(endpoints: Vec<SocketAddr>) -> Self {
+        let blobs: Vec<Vec<u8>> = (0..6)
+            .map(|n| format!("<p>blob {n}").into_bytes())
+            .collect();
+        let file = |n: usize| File {
+            hash: Hash::of(&blobs[n]),
+            size: blobs[n].len() as u64,
+        };
+        let mut trees = vec![Tree::default(); 4];
+        trees[1].add_file("x.html", file(0));
+        trees[1].add_file("sub/deep/k.css", file(1));
+        trees[1].add_directory("empty");
+        trees[2].add_file("a/x.html", file(2));
+        trees[2].add_file("a/b/y.txt", file(3));
+        trees[2].add_file("p/odd.dat", file(4));
+        trees[2].add_file("café.html", file(5));
+        trees[3].add_file("a", file(1));
+        trees[3].add_file("b", file(2));
+        trees[3].add_file("odd.dat", file(3));
+        trees[3].add_file("y.txt", file(0));
+        trees[3].add_file("a b/z.PNG", file(4));
+        trees[3].add_file("index.html", file(5));
+        trees[3].add_file(".hidden", file(5));
+        let by_hash = trees
+            .iter()
+            .map(|tree| (tree.hash(), Arc::new(tree.clone())));
+        Self {
+            by_hash: by_hash.collect(),
+            hashes: trees.iter().map(Tree::hash).collect(),
+            blobs,
+            trees,
+            endpoints,
+        }
+    }
+
+    /// Something to say, and who says it.
+    pub fn assertion(&self, random: &mut Random) -> Command {
+        let words = self.words(random);
+        let words: Vec<&str> = words.split(' ').collect();
+        let (subject, rest) = Subject::read(&words).unwrap();
+        let said = subject.said(rest).unwrap();
+        Command::Assert {
+            owner: (*random.one(&OWNERS)).into(),
+            key: subject.key(),
+            value: Value::from(&said),
+        }
+    }
+
+    fn words(&self, random: &mut Random) -> String {
+        let blob: &Vec<u8> = random.one(&self.blobs);
+        let blob = Hash::of(blob);
+        let host = *random.one(&HOSTS[..2]);
+        let directory = *random.one(&DIRECTORIES);
+        let file = *random.one(&FILES);
+        let media = *random.one(&MEDIA);
+        match random.below(24) {
+            0 => format!("listen {}", random.one(&self.endpoints)),
+            1 | 2 => format!("host {host}"),
+            3 => format!("host {host} on {}", random.one(&self.endpoints)),
+            4 => format!("alias {host} {}", random.one(&HOSTS)),
+            5..=8 => format!("tree {host} {directory} tree:{}", random.one(&self.hashes)),
+            9..=11 => format!("file {host} {file} blob:{blob}"),
+            12..=14 => format!("index {host} {directory} blob:{blob} {media}"),
+            15 | 16 => format!("listing {host} {directory}"),
+            17 | 18 => format!("type {host} {file} {media}"),
+            19 => format!("redirect {host} {file} 301 /a/"),
+            20 => format!("redirect {host} {directory} 302 http://example.org/x?y=1&z"),
+            21 => format!("access {host} {directory} none"),
+            22 => format!("access {host} {directory} {}", random.one(&ACCESS)),
+            _ => format!("quota {host} 1G"),
+        }
+    }
+
+    /// A command.
+    pub fn command(&self, random: &mut Random) -> Command {
+        let host = Name::read(random.one::<&str>(&HOSTS[..2])).unwrap();
+        match random.below(10) {
+            0 => {
+                let Command::Assert { key, .. } = self.assertion(random) else {
+                    unreachable!("it is an assertion");
+                };
+                Subject::of(&key).unwrap().retracted()
+            }
+            1 => Subject::Host(host).retracted(),
+            2 => {
+                let url = Url::read(random.one::<&str>(&DIRECTORIES)).unwrap();
+                let under = words::under(&host, &url);
+                Command::Retract(random.one(&under).clone())
+            }
+            3 => {
+                let mut set = Vec::new();
+                for _ in 0..random.below(4) {
+                    if let Command::Assert { key, value, .. } = self.assertion(random) {
+                        set.push((key, value));
+                    }
+                }
+                Command::apply(*random.one(&OWNERS), set, &Words)
+            }
+            _ => self.assertion(random),
+        }
+    }
+
+    /// Commands one after another.
+    pub fn sequence(&self, random: &mut Random, most: usize) -> Vec<Command> {
+        (0..=random.below(most))
+            .map(|_| self.command(random))
+            .collect()
+    }
+
+    /// Something to ask for: host and path.
+    pub fn probe(&self, random: &mut Random) -> (&'static str, &'static str) {
+        let host = match random.below(12) {
+            0 => "unknown.test",
+            _ => random.one::<&str>(&HOSTS),
+        };
+        let path = match random.below(3) {
+            0 => random.one::<&str>(&DIRECTORIES),
+            1 => random.one::<&str>(&FILES),
+            _ => random.one::<&str>(&OTHERS),
+        };
+        (host, path)
+    }
+}
+
+const ACCESS: [&str; 4] = [
+    "all",
+    "networks 127.0.0.0/8",
+    "networks 10.0.0.0/8 ::1/128",
+    "none",
+];
+
+/// Whether two commands have nothing to do with each other: they write other keys, and no whole layers.
+pub fn are_apart(one: &Command, other: &Command) -> bool {
+    let is_layer = |command: &Command| matches!(command, Command::Apply { .. });
+    let writes = other.writes(&Words);
+    let meets = |keys: &Keys| {
+        writes
+            .iter()
+            .any(|more| keys.includes(more) || more.includes(keys))
+    };
+    !is_layer(one) && !is_layer(other) && !one.writes(&Words).iter().any(meets)
+}
+
+/// The aspects are all there, so that none is forgotten here.
+#[test]
+fn every_aspect_is_asserted_by_chance() {
+    let pool = Pool::new(vec!["127.0.0.1:8080".parse().unwrap()]);
+    let mut random = Random::new(1);
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..2000 {
+        if let Command::Assert { key, .. } = pool.assertion(&mut random)
+            && let Some(Subject::At(_, aspect, _)) = Subject::of(&key)
+        {
+            seen.insert(aspect);
+        }
+    }
+    let mut all: std::collections::BTreeSet<Aspect> = Aspect::ALL.into();
+    // Another server must be there before it can be asked.
+    all.remove(&Aspect::Proxy);
+    assert_eq!(seen, all);
+}

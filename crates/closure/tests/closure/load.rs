@@ -1,0 +1,94 @@
+//! While generations change, every request on a new connection is answered, and by one generation.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use hence_closure::closure::Published;
+use hence_closure::host::Machine;
+use hence_closure::probe;
+use hence_closure::server::Server;
+use hence_ledger::Hash;
+
+use crate::real::{self, Root};
+
+/// So often the configuration changes.
+const RELOADS: usize = 20;
+/// So many ask at the same time.
+const CLIENTS: usize = 3;
+
+#[test]
+fn twenty_reloads_of_apache_lose_no_request() {
+    reload_under_load(Server::Apache);
+}
+
+#[test]
+fn twenty_reloads_of_nginx_lose_no_request() {
+    reload_under_load(Server::Nginx);
+}
+
+fn reload_under_load(server: Server) {
+    let root = Root::new(server);
+    let mut closure = root.open();
+    let endpoint = real::free_endpoints(1)[0];
+    let listen = format!("listen {endpoint}");
+    let mut contents: BTreeMap<u64, Hash> = BTreeMap::new();
+    let mut next = |closure: &mut hence_closure::closure::Closure<'_>, number: usize| {
+        let blob = closure
+            .content()
+            .stage_bytes(format!("this is {number}").as_bytes())
+            .unwrap();
+        let index = format!("index foo.test / blob:{blob} text/plain");
+        let published = real::commit(closure, &[real::all(&[&listen, "host foo.test", &index])]);
+        let generation = match published.unwrap() {
+            Published::Served { generation, .. } | Published::Stopped { generation, .. } => {
+                generation
+            }
+            other => panic!("{other:?}\n{}", root.log()),
+        };
+        contents.insert(generation, blob);
+        generation
+    };
+    next(&mut closure, 0);
+    closure.start().unwrap();
+    let over = Arc::new(AtomicBool::new(false));
+    let clients: Vec<_> = (0..CLIENTS)
+        .map(|_| {
+            let over = Arc::clone(&over);
+            std::thread::spawn(move || {
+                let (mut answers, mut lost) = (BTreeMap::new(), Vec::new());
+                while !over.load(Ordering::Relaxed) {
+                    match probe::ask(&Machine, endpoint, "foo.test", "/") {
+                        Ok(answer) if answer.status == 200 => {
+                            let answer = (answer.generation(), Hash::of(&answer.body));
+                            *answers.entry(answer).or_insert(0) += 1;
+                        }
+                        other => lost.push(format!("{other:?}")),
+                    }
+                }
+                (answers, lost)
+            })
+        })
+        .collect();
+    for number in 1..=RELOADS {
+        let generation = next(&mut closure, number);
+        // Whoever hears that it is served is served so.
+        let answer = probe::ask(&Machine, endpoint, "foo.test", "/").unwrap();
+        assert_eq!(answer.generation(), Some(generation), "{server:?}");
+    }
+    over.store(true, Ordering::Relaxed);
+    let mut count = 0;
+    for client in clients {
+        let (answers, lost) = client.join().unwrap();
+        assert!(lost.is_empty(), "{server:?}: {lost:?}");
+        for ((generation, content), times) in answers {
+            let promised = generation.and_then(|generation| contents.get(&generation));
+            assert_eq!(promised, Some(&content), "{server:?}: a mixture");
+            count += times;
+        }
+    }
+    assert!(
+        count > RELOADS * CLIENTS,
+        "{server:?}: only {count} requests"
+    );
+}

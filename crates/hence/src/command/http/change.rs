@@ -1,0 +1,275 @@
+//! What is said about a site: it is pending until it is committed, and then served all at once.
+
+use clap::Args;
+use hence_closure::closure::{Manner, Published};
+use hence_closure::language::{self, Order, Placed};
+use hence_closure::words::{self as vocabulary, Subject};
+use hence_ledger::Key;
+use hence_model::source::Sources;
+
+use super::{Http, changes, confirm, cost, stop, tell};
+use crate::command::fleet::faulty;
+use crate::console::Console;
+use crate::{Exit, Stop};
+
+/// A command of the language.
+#[derive(Args)]
+pub struct Words {
+    /// What is said, in words
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+    words: Vec<String>,
+}
+
+impl Words {
+    /// Adds it to what is pending.
+    pub fn run(&self, verb: &str, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let line = format!("{verb} {}", language::joined(&self.words));
+        let mut sources = Sources::default();
+        let Ok(file) = sources.add("command", &line) else {
+            return Ok(Exit::Input);
+        };
+        match language::parse(&sources, file, http.owner()) {
+            Ok(orders) => add(http, console, &orders),
+            Err(troubles) => {
+                console.show(&sources, &troubles);
+                Ok(Exit::Input)
+            }
+        }
+    }
+}
+
+/// Adds orders to what is pending; what is about the present is fixed now.
+pub fn add(http: &Http, console: &mut Console<'_>, orders: &[Placed]) -> Result<Exit, Stop> {
+    let closure = http.open(console)?;
+    let directory = console.path("");
+    let pending = closure.pending(http.owner());
+    let mut pending = pending.map_err(|refused| stop(console, refused))?;
+    let mut state = closure.state_with(&pending);
+    for placed in orders {
+        let meant = closure.translate(&placed.order, http.owner(), &state, &directory);
+        let meant = meant.map_err(|refused| stop(console, refused))?;
+        for command in &meant.commands {
+            state.perform(
+                command,
+                closure.repository().version() + 1,
+                &vocabulary::Words,
+            );
+        }
+        if !matches!(placed.order, Order::Write(_)) {
+            for line in language::written(&meant.commands).lines() {
+                console.say(&format!("  {line}"));
+            }
+        }
+        pending.add(&meant);
+    }
+    let kept = closure.keep_pending(http.owner(), &pending);
+    kept.map_err(|refused| stop(console, refused))?;
+    console.say("pending; `hence http plan` shows what it does, `hence http commit` serves it");
+    Ok(Exit::Done)
+}
+
+/// Show what is pending, and what it would do
+#[derive(Args)]
+pub struct Plan {
+    #[command(flatten)]
+    leave: Leave,
+}
+
+/// What is granted beyond what is usual.
+#[derive(Args)]
+pub struct Leave {
+    /// Take what this is about, and all below it, from its owner: a key, or `host HOST`
+    #[arg(long, value_name = "KEY")]
+    take: Vec<String>,
+    /// Assert also what has no effect yet
+    #[arg(long)]
+    dormant: bool,
+}
+
+impl Leave {
+    fn keys(&self) -> Result<Vec<Key>, Stop> {
+        let mut keys = Vec::new();
+        for text in &self.take {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            keys.push(match words.as_slice() {
+                [key] => Key::from_text(key),
+                words => Subject::read(words).map_err(faulty)?.0.key(),
+            });
+        }
+        Ok(keys)
+    }
+}
+
+impl Plan {
+    /// Shows it.
+    pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let closure = http.open(console)?;
+        let pending = closure.pending(http.owner());
+        let pending = pending.map_err(|refused| stop(console, refused))?;
+        let take = self.leave.keys()?;
+        let manner = Manner {
+            take: &take,
+            dormant: self.leave.dormant,
+        };
+        match closure.plan(http.owner(), &pending.commands, manner) {
+            Ok(done) if done.changes.is_empty() => {
+                console.say("nothing changes");
+                Ok(Exit::Done)
+            }
+            Ok(done) => {
+                changes(console, &done.changes)?;
+                cost(console, &done);
+                let generation = closure.repository().version();
+                console.say(&format!(
+                    "`hence http commit --if-generation {generation}` serves exactly this"
+                ));
+                Ok(Exit::Done)
+            }
+            Err(troubles) => {
+                for trouble in &troubles {
+                    console.refuse(trouble);
+                }
+                Ok(Exit::Input)
+            }
+        }
+    }
+}
+
+/// Forget what is pending
+#[derive(Args)]
+pub struct Discard {}
+
+impl Discard {
+    /// Forgets it.
+    pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let closure = http.open(console)?;
+        let done = closure.forget_pending(http.owner());
+        done.map_err(|refused| stop(console, refused))?;
+        console.say("nothing is pending");
+        Ok(Exit::Done)
+    }
+}
+
+/// Serve what is pending, all of it or nothing
+#[derive(Args)]
+pub struct Commit {
+    /// Why, for the history
+    #[arg(short, long, value_name = "WORDS", default_value = "")]
+    message: String,
+    /// Refuse if the newest generation is another one
+    #[arg(long, value_name = "GENERATION")]
+    if_generation: Option<u64>,
+    /// Take it back by itself if nobody confirms it in this time, such as `10m`
+    #[arg(long, value_name = "TIME")]
+    confirm_within: Option<String>,
+    #[command(flatten)]
+    leave: Leave,
+}
+
+impl Commit {
+    /// Serves it.
+    pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let mut closure = http.open(console)?;
+        let pending = closure.pending(http.owner());
+        let pending = pending.map_err(|refused| stop(console, refused))?;
+        let take = self.leave.keys()?;
+        let manner = Manner {
+            take: &take,
+            dormant: self.leave.dormant,
+        };
+        let mut request = http.request(console, &self.message, pending.text);
+        request.if_version = self.if_generation;
+        closure
+            .nothing_waits()
+            .map_err(|refused| stop(console, refused))?;
+        let within = self
+            .confirm_within
+            .as_deref()
+            .map(confirm::time)
+            .transpose()?;
+        if let Some(within) = within {
+            let demanded = closure.demand_confirmation(console.now() + within);
+            demanded.map_err(|refused| stop(console, refused))?;
+        }
+        let published = closure.commit(&request, &pending.commands, manner);
+        let is_waiting = matches!(
+            published,
+            Ok(Published::Served { .. } | Published::Stopped { .. })
+        );
+        if within.is_some() && !is_waiting {
+            closure
+                .confirm()
+                .map_err(|refused| stop(console, refused))?;
+        }
+        let published = published.map_err(|refused| stop(console, refused))?;
+        closure
+            .forget_pending(http.owner())
+            .map_err(|refused| stop(console, refused))?;
+        let exit = tell(console, &published)?;
+        if within.is_some() && is_waiting {
+            confirm::wait(closure.root());
+            console.say("`hence http confirm` keeps it; otherwise it is taken back by itself");
+        }
+        Ok(exit)
+    }
+}
+
+/// Commits what is pending, as a script asks.
+pub fn commit(http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
+    let commit = Commit {
+        message: String::new(),
+        if_generation: None,
+        confirm_within: None,
+        leave: Leave {
+            take: Vec::new(),
+            dormant: false,
+        },
+    };
+    commit.run(http, console)
+}
+
+/// Take back a generation, or the newest that stands, and serve the rest
+#[derive(Args)]
+pub struct Undo {
+    /// The generation
+    generation: Option<u64>,
+}
+
+impl Undo {
+    /// Takes it back.
+    pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let mut closure = http.open(console)?;
+        let text = match self.generation {
+            Some(generation) => format!("undo {generation}"),
+            None => "undo".to_owned(),
+        };
+        let request = http.request(console, "", text);
+        let published = closure.undo(&request, self.generation);
+        let published = published.map_err(|refused| stop(console, refused))?;
+        closure
+            .confirm()
+            .map_err(|refused| stop(console, refused))?;
+        tell(console, &published)
+    }
+}
+
+/// Serve again what was served as a generation
+#[derive(Args)]
+pub struct Rollback {
+    /// The generation
+    generation: u64,
+}
+
+impl Rollback {
+    /// Serves it.
+    pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let mut closure = http.open(console)?;
+        let request = http.request(console, "", format!("rollback {}", self.generation));
+        let published = closure.restore(&request, self.generation);
+        let published = published.map_err(|refused| stop(console, refused))?;
+        closure
+            .confirm()
+            .map_err(|refused| stop(console, refused))?;
+        tell(console, &published)
+    }
+}

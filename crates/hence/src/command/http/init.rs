@@ -1,0 +1,60 @@
+//! `hence http init`: a root of its own for a server, in which nothing is served.
+
+use clap::Args;
+use hence_closure::address::endpoint;
+use hence_closure::closure::{self, Closure, Manner};
+use hence_closure::host::Machine;
+use hence_closure::language;
+use hence_closure::server::Server;
+use hence_closure::words::Subject;
+use hence_ledger::{Command, Value};
+
+use super::{Http, stop};
+use crate::command::fleet::faulty;
+use crate::console::Console;
+use crate::{Exit, Stop};
+
+/// Make a closure: a directory for a server of its own, which serves nothing yet
+#[derive(Args)]
+pub struct Init {
+    /// The directory; it must be empty, or not there
+    root: String,
+    /// Which server it is to be
+    #[arg(long, value_name = "SERVER", value_parser = ["apache", "nginx"])]
+    server: String,
+    /// Where it is to listen; may be given more than once
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Vec<String>,
+}
+
+impl Init {
+    /// Makes it.
+    pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let mut commands = Vec::new();
+        for text in &self.listen {
+            let subject = Subject::Listen(endpoint(text).map_err(faulty)?);
+            let (owner, key) = (http.owner().into(), subject.key());
+            let value = Value::Nothing;
+            commands.push(Command::Assert { owner, key, value });
+        }
+        let server = Server::of(&self.server).expect("only these can be given");
+        let made = closure::init(&Machine, &console.path(&self.root), server);
+        let root = made.map_err(|refused| stop(console, refused))?;
+        if !commands.is_empty() {
+            let opened = Closure::open(&Machine, &root);
+            let mut closure = opened.map_err(|refused| stop(console, refused))?;
+            let request = http.request(console, "", language::written(&commands));
+            let done = closure.commit(&request, &commands, Manner::default());
+            done.map_err(|refused| stop(console, refused))?;
+        }
+        let root = &self.root;
+        console.say(&format!(
+            "`{root}` is a closure around {}, and serves nothing yet",
+            server.word()
+        ));
+        console.say(&format!(
+            "`hence http --root {root} start` starts it; $HENCE_HTTP_ROOT spares you the `--root`"
+        ));
+        Ok(Exit::Done)
+    }
+}

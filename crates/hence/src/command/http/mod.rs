@@ -1,0 +1,260 @@
+//! `hence http`: a web site that is asserted, and the server that serves it.
+
+mod change;
+mod confirm;
+mod init;
+mod run;
+mod server;
+mod show;
+mod validate;
+mod why;
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use hence_closure::closure::{Closure, Published};
+use hence_closure::host::Machine;
+use hence_closure::language;
+use hence_closure::words::Subject;
+use hence_ledger::entry::Origin;
+use hence_ledger::{Admitted, Change, Key};
+use hence_store::{Refused, Request};
+
+use super::fleet;
+use crate::console::Console;
+use crate::{Exit, Stop};
+
+/// Serve what is asserted, with Apache or nginx
+#[derive(Args)]
+pub struct Http {
+    /// The root of the closure; without it `$HENCE_HTTP_ROOT`, or `hence-http`
+    #[arg(long, value_name = "ROOT")]
+    root: Option<String>,
+    /// On whose behalf: whose assertions these are; without it, those of `operator`
+    #[arg(long, value_name = "NAME")]
+    owner: Option<String>,
+    /// Who does it; without it `$HENCE_AUTHOR`, or `$USER`
+    #[arg(long, value_name = "NAME")]
+    author: Option<String>,
+    #[command(subcommand)]
+    command: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    Init(init::Init),
+    Start(server::Start),
+    Stop(server::Halt),
+    Status(server::Status),
+    Recover(server::Recover),
+    /// Say that something is to be served: `assert host foo.test`
+    Assert(change::Words),
+    /// Say that something is not to be served any more: `retract host foo.test`
+    Retract(change::Words),
+    /// Retract all that is said about a URL and what is below it: `retract-under foo.test /old`
+    RetractUnder(change::Words),
+    /// Serve a file or directory, as it is now: `post DIRECTORY http://foo.test/`
+    Post(change::Words),
+    /// Post again what was posted there: `refresh http://foo.test/`
+    Refresh(change::Words),
+    /// Let a host have what another has: `copy host foo.test to bar.test`
+    Copy(change::Words),
+    /// Serve a directory as a whole site: `become web-server foo.test --from DIRECTORY`
+    Become(change::Words),
+    /// Take a site away that a host became: `retire foo.test`
+    Retire(change::Words),
+    Run(run::Run),
+    Prompt(run::Prompt),
+    Plan(change::Plan),
+    Discard(change::Discard),
+    Commit(change::Commit),
+    Confirm(confirm::Confirm),
+    #[command(hide = true)]
+    Expire(confirm::Expire),
+    Undo(change::Undo),
+    Rollback(change::Rollback),
+    Show(show::Show),
+    History(show::History),
+    Diff(show::Diff),
+    Why(why::Why),
+    Validate(validate::Validate),
+    Repair(validate::Repair),
+    Watch(validate::Watch),
+}
+
+impl Http {
+    /// Runs it.
+    pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        match &self.command {
+            Verb::Init(command) => command.run(self, console),
+            Verb::Start(command) => command.run(self, console),
+            Verb::Stop(command) => command.run(self, console),
+            Verb::Status(command) => command.run(self, console),
+            Verb::Recover(command) => command.run(self, console),
+            Verb::Assert(words) => words.run("assert", self, console),
+            Verb::Retract(words) => words.run("retract", self, console),
+            Verb::RetractUnder(words) => words.run("retract-under", self, console),
+            Verb::Post(words) => words.run("post", self, console),
+            Verb::Refresh(words) => words.run("refresh", self, console),
+            Verb::Copy(words) => words.run("copy", self, console),
+            Verb::Become(words) => words.run("become", self, console),
+            Verb::Retire(words) => words.run("retire", self, console),
+            Verb::Run(command) => command.run(self, console),
+            Verb::Prompt(command) => command.run(self, console),
+            Verb::Plan(command) => command.run(self, console),
+            Verb::Discard(command) => command.run(self, console),
+            Verb::Commit(command) => command.run(self, console),
+            Verb::Confirm(command) => command.run(self, console),
+            Verb::Expire(command) => command.run(self, console),
+            Verb::Undo(command) => command.run(self, console),
+            Verb::Rollback(command) => command.run(self, console),
+            Verb::Show(command) => command.run(self, console),
+            Verb::History(command) => command.run(self, console),
+            Verb::Diff(command) => command.run(self, console),
+            Verb::Why(command) => command.run(self, console),
+            Verb::Validate(command) => command.run(self, console),
+            Verb::Repair(command) => command.run(self, console),
+            Verb::Watch(command) => command.run(self, console),
+        }
+    }
+
+    fn root(&self, console: &Console<'_>) -> PathBuf {
+        let root = self.root.clone();
+        let root = root.or_else(|| console.variable("HENCE_HTTP_ROOT"));
+        console.path(root.as_deref().unwrap_or("hence-http"))
+    }
+
+    fn open(&self, console: &mut Console<'_>) -> Result<Closure<'static>, Stop> {
+        let root = self.root(console);
+        let opened = Closure::open(&Machine, &root);
+        let mut closure = opened.map_err(|refused| stop(console, refused))?;
+        confirm::expire(&mut closure, console)?;
+        Ok(closure)
+    }
+
+    fn owner(&self) -> &str {
+        self.owner.as_deref().unwrap_or("operator")
+    }
+
+    fn request(&self, console: &Console<'_>, message: &str, text: String) -> Request {
+        let author = self.author.clone();
+        let author = author.or_else(|| console.variable("HENCE_AUTHOR"));
+        let author = author.or_else(|| console.variable("USER"));
+        Request {
+            author: author.unwrap_or_else(|| "unknown".to_owned()),
+            owner: self.owner().to_owned(),
+            time: console.now(),
+            message: message.to_owned(),
+            origin: Origin::Command(text),
+            objects: Vec::new(),
+            if_version: None,
+        }
+    }
+}
+
+/// Says all that is in the way, in the words of the language where the ledger speaks of keys.
+fn stop(console: &mut Console<'_>, refused: Refused) -> Stop {
+    let refused = match refused {
+        Refused::Because(mut troubles) => {
+            for trouble in &mut troubles {
+                trouble.message = worded(&trouble.message);
+                let path = trouble.path.take();
+                trouble.path = path.map(|path| worded(&format!("`{path}`")).replace('`', ""));
+            }
+            Refused::Because(troubles)
+        }
+        failed => failed,
+    };
+    fleet::stop(console, refused)
+}
+
+/// A text with the keys in it as words.
+fn worded(text: &str) -> String {
+    let pieces = text.split('`').enumerate().map(|(number, piece)| {
+        let subject = (number % 2 == 1).then(|| Subject::of(&Key::from_text(piece)));
+        match subject.flatten() {
+            Some(subject) => subject.to_string(),
+            None => piece.to_owned(),
+        }
+    });
+    let pieces: Vec<String> = pieces.collect();
+    pieces.join("`")
+}
+
+/// Says what became of a change.
+fn tell(console: &mut Console<'_>, published: &Published) -> Result<Exit, Stop> {
+    match published {
+        Published::Nothing => console.say("nothing changes"),
+        Published::Served {
+            generation,
+            probes,
+            done,
+        } => {
+            changes(console, &done.changes)?;
+            cost(console, done);
+            let asked = match probes {
+                1 => "1 request was answered".to_owned(),
+                probes => format!("{probes} requests were answered"),
+            };
+            console.say(&format!(
+                "generation {generation} is served: {asked} as promised"
+            ));
+            console.say("`hence http undo` takes it back");
+        }
+        Published::Stopped { generation, done } => {
+            changes(console, &done.changes)?;
+            cost(console, done);
+            console.say(&format!(
+                "generation {generation} is ready, and the server does not run"
+            ));
+            console.say("`hence http start` starts it, `hence http undo` takes the change back");
+        }
+        Published::RolledBack { failed, why } => {
+            for trouble in why {
+                console.refuse(trouble);
+            }
+            console.say(&format!(
+                "generation {failed} broke its promises, so all is served as before"
+            ));
+            return Ok(Exit::World);
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Prints what changes, a line each.
+fn changes(console: &mut Console<'_>, changes: &[Change]) -> Result<(), Stop> {
+    for change in changes {
+        if let Some(before) = &change.before {
+            writeln!(
+                console.data(),
+                "- {}",
+                language::said(&change.key, &before.value)
+            )?;
+        }
+        if let Some(after) = &change.after {
+            writeln!(
+                console.data(),
+                "+ {}",
+                language::said(&change.key, &after.value)
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// Says what else it does: to others, and to what they asserted.
+fn cost(console: &mut Console<'_>, done: &Admitted) {
+    for (owner, key) in &done.lost {
+        console.say(&worded(&format!("  taken from `{owner}`: `{key}`")));
+    }
+    for dormant in &done.dormant {
+        let missing = dormant.missing.iter().map(|key| format!("`{key}`"));
+        let missing: Vec<String> = missing.collect();
+        console.say(&format!(
+            "  without effect: {}, as {} is not asserted",
+            dormant.key,
+            missing.join(", ")
+        ));
+    }
+}

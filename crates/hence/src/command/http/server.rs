@@ -1,0 +1,111 @@
+//! `hence http start`, `stop`, `status`, `recover`: the server of a closure.
+
+use clap::Args;
+
+use super::{Http, stop};
+use crate::console::Console;
+use crate::{Exit, Stop};
+
+/// Start the server, with what is promised
+#[derive(Args)]
+pub struct Start {}
+
+impl Start {
+    /// Starts it.
+    pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let mut closure = http.open(console)?;
+        closure.start().map_err(|refused| stop(console, refused))?;
+        let generation = closure
+            .current()
+            .map_err(|refused| stop(console, refused))?;
+        let at: Vec<String> = closure
+            .endpoints()
+            .iter()
+            .map(|at| at.to_string())
+            .collect();
+        let generation = generation.unwrap_or(0);
+        console.say(&format!(
+            "generation {generation} is served at {}",
+            at.join(", ")
+        ));
+        Ok(Exit::Done)
+    }
+}
+
+/// Stop the server
+#[derive(Args)]
+pub struct Halt {}
+
+impl Halt {
+    /// Stops it.
+    pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let mut closure = http.open(console)?;
+        closure.stop().map_err(|refused| stop(console, refused))?;
+        console.say("the server does not run any more");
+        Ok(Exit::Done)
+    }
+}
+
+/// Say whether the server runs, and what is served
+#[derive(Args)]
+pub struct Status {}
+
+impl Status {
+    /// Says it.
+    pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let closure = http.open(console)?;
+        let process = closure
+            .process()
+            .map_err(|refused| stop(console, refused))?;
+        let current = closure
+            .current()
+            .map_err(|refused| stop(console, refused))?;
+        let site = closure.site();
+        let settings = closure.settings();
+        let mut lines = vec![format!("server      {}", settings.server.word())];
+        lines.push(match process {
+            Some(process) => format!("process     {process}"),
+            None => "process     none: it does not run".to_owned(),
+        });
+        lines.push(format!("generation  {}", current.unwrap_or(0)));
+        for endpoint in &site.endpoints {
+            lines.push(format!("listen      {endpoint}"));
+        }
+        for name in site.hosts.keys() {
+            lines.push(format!("host        {name}"));
+        }
+        for line in lines {
+            writeln!(console.data(), "{line}")?;
+        }
+        Ok(match process {
+            Some(_) => Exit::Done,
+            None => Exit::Input,
+        })
+    }
+}
+
+/// Make what is served what is promised, whatever happened: after a crash, or a power cut
+#[derive(Args)]
+pub struct Recover {}
+
+impl Recover {
+    /// Makes it so.
+    pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let mut closure = http.open(console)?;
+        closure
+            .recover()
+            .map_err(|refused| stop(console, refused))?;
+        let generation = closure
+            .current()
+            .map_err(|refused| stop(console, refused))?;
+        let generation = generation.unwrap_or(0);
+        let process = closure
+            .process()
+            .map_err(|refused| stop(console, refused))?;
+        console.say(&match process {
+            Some(_) => format!("generation {generation} is served"),
+            None => format!("generation {generation} is ready, and the server does not run"),
+        });
+        Ok(Exit::Done)
+    }
+}

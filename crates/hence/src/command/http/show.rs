@@ -1,0 +1,133 @@
+//! `hence http show`, `history`, `diff`: what is promised, and what was.
+
+use std::collections::BTreeMap;
+
+use clap::Args;
+use hence_closure::language;
+use hence_closure::site::dormant;
+use hence_ledger::{Act, Key, State, Value};
+
+use super::{Http, changes, stop};
+use crate::command::fleet::moment;
+use crate::console::Console;
+use crate::{Exit, Stop};
+
+/// Print all that is asserted, as commands that assert it again
+#[derive(Args)]
+pub struct Show {
+    /// As it was in this generation
+    #[arg(long, value_name = "GENERATION")]
+    at: Option<u64>,
+}
+
+impl Show {
+    /// Prints it.
+    pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let closure = http.open(console)?;
+        let repository = closure.repository();
+        let past = self.at.map(|at| repository.state_at(at)).transpose();
+        let past = past.map_err(|refused| stop(console, refused))?;
+        let state = past.as_ref().unwrap_or(repository.state());
+        for (owner, layer) in layers(state) {
+            writeln!(console.data(), "apply owner {owner} {{")?;
+            for (key, value) in layer {
+                writeln!(console.data(), "  assert {}", language::said(key, value))?;
+            }
+            writeln!(console.data(), "}}")?;
+        }
+        if self.at.is_none() {
+            for (key, why) in dormant(state, &closure.site(), closure.content()) {
+                let value = &state.get(&key).expect("it is asserted").value;
+                console.say(&format!(
+                    "without effect: {}: {why}",
+                    language::said(&key, value)
+                ));
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+fn layers(state: &State) -> BTreeMap<&str, Vec<(&Key, &Value)>> {
+    let mut layers: BTreeMap<&str, Vec<(&Key, &Value)>> = BTreeMap::new();
+    for (key, assertion) in state.iter() {
+        let layer = layers.entry(&assertion.owner).or_default();
+        layer.push((key, &assertion.value));
+    }
+    layers
+}
+
+/// Print the generations, the newest first
+#[derive(Args)]
+pub struct History {
+    /// Also what each changed
+    #[arg(long)]
+    changes: bool,
+}
+
+impl History {
+    /// Prints it.
+    pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let closure = http.open(console)?;
+        for entry in closure.repository().log() {
+            let entry = entry.map_err(|error| Stop::Failed(Box::new(error.into())))?;
+            let Act::Commit {
+                changes: made,
+                undoes,
+            } = &entry.act
+            else {
+                continue;
+            };
+            let undone = undoes.map(|generation| format!("undoes {generation}: "));
+            let said = match entry.message.is_empty() {
+                true => String::new(),
+                false => format!("   {}", entry.message),
+            };
+            writeln!(
+                console.data(),
+                "{:>5}  {}  {}   {}{}{said}",
+                entry.version,
+                moment(entry.time),
+                entry.author,
+                undone.unwrap_or_default(),
+                match made.len() {
+                    1 => "1 change".to_owned(),
+                    count => format!("{count} changes"),
+                }
+            )?;
+            if self.changes {
+                changes(console, made)?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+/// Print what differs between two generations
+#[derive(Args)]
+pub struct Diff {
+    /// From this one
+    from: u64,
+    /// To this one; without it, what is asserted now
+    to: Option<u64>,
+}
+
+impl Diff {
+    /// Prints it.
+    pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let closure = http.open(console)?;
+        let repository = closure.repository();
+        let to = self.to.unwrap_or(repository.version());
+        let from = repository.state_at(self.from);
+        let from = from.map_err(|refused| stop(console, refused))?;
+        let to = repository
+            .state_at(to)
+            .map_err(|refused| stop(console, refused))?;
+        let differences = State::difference(&from, &to);
+        changes(console, &differences)?;
+        Ok(match differences.is_empty() {
+            true => Exit::Done,
+            false => Exit::Input,
+        })
+    }
+}

@@ -1,0 +1,374 @@
+//! `hence http` around real servers, as people use it.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use hence_closure::host::Machine;
+use hence_closure::probe::{self, Response};
+
+/// A folder with a closure in it, whose server goes with the test.
+struct Folder {
+    path: PathBuf,
+    endpoint: SocketAddr,
+}
+
+impl Folder {
+    fn new(name: &str, server: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("hence-http-{}-{name}", std::process::id()));
+        fs::create_dir_all(path.join("www/images")).unwrap();
+        fs::write(path.join("www/index.html"), "<p>welcome").unwrap();
+        fs::write(path.join("www/images/one.png"), b"\x89PNG\r\n\x1a\n").unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let endpoint = listener.local_addr().unwrap();
+        drop(listener);
+        let folder = Self { path, endpoint };
+        let listen = endpoint.to_string();
+        folder.done(&["init", "root", "--server", server, "--listen", &listen]);
+        folder
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_hence"))
+            .arg("http")
+            .args(words)
+            .current_dir(&self.path)
+            .env("HENCE_HTTP_ROOT", "root")
+            .env("HENCE_AUTHOR", "ada")
+            .output()
+            .unwrap()
+    }
+
+    /// What a command prints that does what it should.
+    fn done(&self, words: &[&str]) -> String {
+        let output = self.run(words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{words:?}: {said}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// What a command says that is refused.
+    fn refused(&self, words: &[&str], code: i32) -> String {
+        let output = self.run(words);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{words:?}: {said}");
+        said
+    }
+
+    fn get(&self, host: &str, path: &str) -> Response {
+        probe::ask(&Machine, self.endpoint, host, path).unwrap()
+    }
+
+    fn status(&self, host: &str, path: &str) -> u16 {
+        self.get(host, path).status
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        self.run(&["stop"]);
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+#[test]
+fn a_site_is_served_in_five_commands() {
+    for server in ["apache", "nginx"] {
+        let folder = Folder::new(server, server);
+        folder.done(&["start"]);
+        assert_eq!(
+            folder.status("foo.test", "/"),
+            404,
+            "{server}: nothing is served yet"
+        );
+        folder.done(&["become", "web-server", "foo.test", "--from", "www"]);
+        assert_eq!(
+            folder.status("foo.test", "/"),
+            404,
+            "{server}: it is only pending"
+        );
+        folder.done(&["commit"]);
+        let answer = folder.get("foo.test", "/");
+        assert_eq!(
+            (answer.status, answer.body.as_slice()),
+            (200, &b"<p>welcome"[..])
+        );
+        assert_eq!(answer.header("content-type"), Some("text/html"));
+        assert_eq!(folder.status("foo.test", "/images/"), 403);
+        assert_eq!(folder.status("foo.test", "/images/one.png"), 200);
+        assert_eq!(folder.status("bar.test", "/"), 404);
+        folder.done(&["retire", "foo.test"]);
+        folder.done(&["commit"]);
+        assert_eq!(folder.status("foo.test", "/"), 404);
+        folder.done(&["undo"]);
+        assert_eq!(folder.status("foo.test", "/"), 200);
+    }
+}
+
+#[test]
+fn what_was_posted_stays_until_it_is_refreshed() {
+    let folder = Folder::new("refresh", "apache");
+    folder.done(&["start"]);
+    folder.done(&["assert", "foo.test"]);
+    folder.done(&["post", "www", "http://foo.test/"]);
+    folder.done(&["post", "www/index.html", "http://foo.test/", "--as-index"]);
+    folder.done(&["commit"]);
+    fs::write(folder.path.join("www/images/two.txt"), "two").unwrap();
+    assert_eq!(folder.status("foo.test", "/images/two.txt"), 404);
+    folder.done(&["refresh", "http://foo.test/"]);
+    fs::write(folder.path.join("www/index.html"), "<p>again").unwrap();
+    folder.done(&["refresh", "http://foo.test/"]);
+    folder.done(&["commit"]);
+    assert_eq!(folder.get("foo.test", "/").body, b"<p>again");
+    let why = folder.done(&["why", "http://foo.test/"]);
+    assert!(
+        why.contains("--as-index") && why.contains("answers so"),
+        "{why}"
+    );
+}
+
+/// A server that always says that it cannot.
+fn sick() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream
+                .write_all(b"HTTP/1.1 500 Sick\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+        }
+    });
+    endpoint
+}
+
+#[test]
+fn a_promise_that_is_broken_is_taken_back() {
+    for server in ["apache", "nginx"] {
+        let folder = Folder::new(&format!("broken-{server}"), server);
+        folder.done(&["start"]);
+        folder.done(&["become", "web-server", "foo.test", "--from", "www"]);
+        folder.done(&["commit"]);
+        // Nobody answers behind the proxy.
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let nobody = listener.local_addr().unwrap();
+        drop(listener);
+        let upstream = format!("http://{nobody}/");
+        folder.done(&["assert", "proxy", "foo.test", "/api/", &upstream]);
+        let said = folder.refused(&["commit"], 2);
+        assert!(
+            said.contains("[http.broken-promise]") && said.contains("served as before"),
+            "{said}"
+        );
+        assert_eq!(folder.status("foo.test", "/"), 200);
+        assert_eq!(folder.status("foo.test", "/api/"), 404);
+        assert!(!folder.done(&["show"]).contains("proxy"));
+        // Somebody answers, and is not well.
+        let upstream = format!("http://{}/", sick());
+        folder.done(&["assert", "proxy", "foo.test", "/api/", &upstream]);
+        folder.done(&["commit"]);
+        folder.done(&[
+            "assert", "proxy", "foo.test", "/api/", &upstream, "probe", "/health",
+        ]);
+        let said = folder.refused(&["commit"], 2);
+        assert!(said.contains("should be well"), "{said}");
+        assert!(folder.done(&["history"]).contains("broke its promises"));
+    }
+}
+
+#[test]
+fn what_is_shown_gives_the_same_service_again() {
+    let folder = Folder::new("show", "apache");
+    folder.done(&["become", "web-server", "foo.test", "--from", "www"]);
+    folder.done(&["assert", "redirect", "foo.test", "/old", "301", "/"]);
+    folder.done(&[
+        "assert",
+        "access",
+        "foo.test",
+        "/images/",
+        "networks",
+        "127.0.0.0/8",
+        "10.0.0.0/8",
+    ]);
+    folder.done(&["commit"]);
+    let shown = folder.done(&["show"]);
+    folder.done(&["start"]);
+    assert_eq!(folder.status("foo.test", "/old"), 301);
+    folder.done(&["rollback", "1"]);
+    assert_eq!(folder.status("foo.test", "/old"), 404);
+    fs::write(folder.path.join("shown"), format!("{shown}commit\n")).unwrap();
+    folder.done(&["run", "shown"]);
+    assert_eq!(folder.status("foo.test", "/old"), 301);
+    assert_eq!(folder.status("foo.test", "/images/one.png"), 200);
+    assert_eq!(folder.done(&["show"]), shown);
+}
+
+#[test]
+fn an_endpoint_of_somebody_else_is_not_taken() {
+    let folder = Folder::new("endpoint", "apache");
+    folder.done(&["start"]);
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let other = (other.local_addr().unwrap().to_string(), other);
+    folder.done(&["assert", "listen", &other.0]);
+    let said = folder.refused(&["commit"], 1);
+    assert!(said.contains("[http.endpoint-taken]"), "{said}");
+    assert_eq!(folder.status("foo.test", "/"), 404, "the server still runs");
+}
+
+#[test]
+fn a_server_that_was_killed_is_recovered() {
+    let folder = Folder::new("killed", "nginx");
+    folder.done(&["become", "web-server", "foo.test", "--from", "www"]);
+    folder.done(&["commit"]);
+    folder.done(&["start"]);
+    let pid = fs::read_to_string(folder.path.join("root/run/server.pid")).unwrap();
+    let kill = Command::new("kill")
+        .args(["-9", pid.trim()])
+        .status()
+        .unwrap();
+    assert!(kill.success());
+    folder.done(&["recover"]);
+    assert_eq!(folder.status("foo.test", "/"), 200);
+    assert!(Path::new(&folder.path.join("root/current")).exists());
+}
+
+#[test]
+fn what_somebody_changed_is_found_and_made_again() {
+    for server in ["apache", "nginx"] {
+        let folder = Folder::new(&format!("drift-{server}"), server);
+        folder.done(&["become", "web-server", "foo.test", "--from", "www"]);
+        folder.done(&["commit"]);
+        folder.done(&["start"]);
+        folder.done(&["validate"]);
+        let root = folder.path.join("root");
+        let first = |name: &str| {
+            let mut entries = fs::read_dir(root.join(name)).unwrap();
+            entries.next().unwrap().unwrap().path()
+        };
+        let write = |path: &Path, text: &str| {
+            let _ = fs::remove_file(path);
+            fs::write(path, text).unwrap();
+        };
+        write(&first("tree").join("images/one.png"), "another picture");
+        write(&first("tree").join("extra.html"), "who put this here?");
+        write(&first("file"), "<p>defaced");
+        assert_eq!(folder.get("foo.test", "/").body, b"<p>defaced");
+        let said = folder.refused(&["validate"], 1);
+        for expected in [
+            "one.png was changed",
+            "extra.html is not asserted",
+            "[http.drift]",
+            "[http.broken-promise]",
+        ] {
+            assert!(said.contains(expected), "{server}: {said}");
+        }
+        folder.done(&["repair"]);
+        folder.done(&["validate"]);
+        assert_eq!(folder.get("foo.test", "/").body, b"<p>welcome");
+        assert_eq!(folder.status("foo.test", "/extra.html"), 404);
+        // The copy to restore from never was the one that is served.
+        use std::os::unix::fs::MetadataExt;
+        let served = first("file");
+        let kept = root.join("object").join(served.file_name().unwrap());
+        assert_ne!(
+            fs::metadata(served).unwrap().ino(),
+            fs::metadata(kept).unwrap().ino()
+        );
+    }
+}
+
+#[test]
+fn a_commit_that_nobody_confirms_is_taken_back() {
+    let folder = Folder::new("confirm", "nginx");
+    folder.done(&["start"]);
+    folder.done(&["become", "web-server", "foo.test", "--from", "www"]);
+    folder.done(&["commit", "--confirm-within", "1h"]);
+    folder.done(&["assert", "host", "bar.test"]);
+    let said = folder.refused(&["commit"], 1);
+    assert!(said.contains("[http.unconfirmed]"), "{said}");
+    folder.done(&["confirm"]);
+    let current = || fs::read_link(folder.path.join("root/current")).unwrap();
+    let before = current();
+    folder.done(&["commit", "--confirm-within", "2s"]);
+    let begun = std::time::Instant::now();
+    let waits = || assert!(begun.elapsed().as_secs() < 60, "it is still there");
+    // It goes by itself, with no command in between.
+    while current() == before || fs::exists(folder.path.join("root/unconfirmed")).unwrap() {
+        waits();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let shown = loop {
+        // Whoever takes it back may still be busy with the ledger.
+        let output = folder.run(&["show"]);
+        if output.status.success() {
+            break String::from_utf8_lossy(&output.stdout).into_owned();
+        }
+        waits();
+    };
+    assert!(!shown.contains("bar.test"), "{shown}");
+    assert_eq!(folder.status("foo.test", "/"), 200);
+    assert!(
+        folder
+            .done(&["history"])
+            .contains("was not confirmed in time")
+    );
+}
+
+#[test]
+fn the_mistake_of_one_tenant_does_not_stand_in_the_way_of_another() {
+    let folder = Folder::new("tenants", "apache");
+    folder.done(&["start"]);
+    for tenant in ["ada.test", "bob.test"] {
+        folder.done(&["assert", "host", tenant]);
+        let who = tenant.split('.').next().unwrap();
+        folder.done(&["assert", "right", who, tenant, "/"]);
+    }
+    folder.done(&["commit"]);
+    let blob = format!("blob:{}", "0".repeat(64));
+    folder.done(&["--owner", "ada", "assert", "file", "ada.test", "/a", &blob]);
+    let said = folder.refused(&["--owner", "ada", "commit"], 1);
+    assert!(said.contains("[http.missing-content]"), "{said}");
+    folder.done(&["--owner", "bob", "post", "www", "http://bob.test/"]);
+    folder.done(&["--owner", "bob", "commit"]);
+    assert_eq!(folder.status("bob.test", "/images/one.png"), 200);
+    // What is not theirs is refused before anything happens, even if nobody has it.
+    folder.done(&["--owner", "bob", "post", "www", "http://ada.test/new/"]);
+    let said = folder.refused(&["--owner", "bob", "commit"], 1);
+    assert!(said.contains("[ledger.forbidden]"), "{said}");
+    assert_eq!(folder.status("ada.test", "/new/"), 404);
+}
+
+#[test]
+fn what_somebody_changes_is_noticed_and_made_again_by_itself() {
+    let folder = Folder::new("watch", "apache");
+    folder.done(&["become", "web-server", "foo.test", "--from", "www"]);
+    folder.done(&["commit"]);
+    folder.done(&["start"]);
+    let mut watch = Command::new(env!("CARGO_BIN_EXE_hence"))
+        .args([
+            "http",
+            "--root",
+            "root",
+            "watch",
+            "--interval",
+            "1s",
+            "--repair",
+        ])
+        .current_dir(&folder.path)
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut files = fs::read_dir(folder.path.join("root/file")).unwrap();
+    let file = files.next().unwrap().unwrap().path();
+    fs::remove_file(&file).unwrap();
+    fs::write(&file, "<p>defaced").unwrap();
+    let begun = std::time::Instant::now();
+    while folder.get("foo.test", "/").body != b"<p>welcome" {
+        assert!(begun.elapsed().as_secs() < 60, "nobody noticed");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    watch.kill().unwrap();
+    watch.wait().unwrap();
+}
