@@ -298,6 +298,14 @@ pub fn stop(console: &mut Console<'_>, refused: Refused) -> Stop {
     }
 }
 
+/// Who does something, if they do not say so.
+pub fn author(console: &Console<'_>, said: Option<&str>) -> String {
+    let author = said.map(str::to_owned);
+    let author = author.or_else(|| console.variable("HENCE_AUTHOR"));
+    let author = author.or_else(|| console.variable("USER"));
+    author.unwrap_or_else(|| "unknown".to_owned())
+}
+
 /// Who changes a ledger, why, and what they know about it.
 #[derive(Args)]
 pub struct Changing {
@@ -341,11 +349,8 @@ impl Changing {
 
     /// The request, made by a command.
     pub fn request(&self, console: &Console<'_>, command: impl Into<String>) -> Request {
-        let author = self.author.clone();
-        let author = author.or_else(|| console.variable("HENCE_AUTHOR"));
-        let author = author.or_else(|| console.variable("USER"));
         Request {
-            author: author.unwrap_or_else(|| "unknown".to_owned()),
+            author: author(console, self.author.as_deref()),
             owner: self.owner().to_owned(),
             time: console.now(),
             message: self.message.clone(),

@@ -7,8 +7,8 @@ use hence_closure::words::{self as vocabulary, Subject};
 use hence_ledger::Key;
 use hence_model::source::Sources;
 
-use super::{Http, changes, confirm, cost, stop, tell};
-use crate::command::fleet::faulty;
+use super::{Http, confirm, cost, print_changes, stop, tell};
+use crate::command::fleet::{Format, faulty};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -112,12 +112,12 @@ impl Plan {
             dormant: self.leave.dormant,
         };
         match closure.plan(http.owner(), &pending.commands, manner) {
-            Ok(done) if done.changes.is_empty() => {
+            Ok(done) if done.changes.is_empty() && http.format == Format::Text => {
                 console.say("nothing changes");
                 Ok(Exit::Done)
             }
             Ok(done) => {
-                changes(console, &done.changes)?;
+                print_changes(console, http.format, &done.changes)?;
                 cost(console, &done);
                 let generation = closure.repository().version();
                 console.say(&format!(

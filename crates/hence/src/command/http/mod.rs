@@ -17,10 +17,11 @@ use hence_closure::host::Machine;
 use hence_closure::language;
 use hence_closure::words::Subject;
 use hence_ledger::entry::Origin;
-use hence_ledger::{Admitted, Change, Key};
+use hence_ledger::{Admitted, Assertion, Change, Key};
 use hence_store::{Refused, Request};
+use serde::Serialize;
 
-use super::fleet;
+use super::fleet::{self, Format};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -36,6 +37,9 @@ pub struct Http {
     /// Who does it; without it `$HENCE_AUTHOR`, or `$USER`
     #[arg(long, value_name = "NAME")]
     author: Option<String>,
+    /// How to answer
+    #[arg(long, value_enum, default_value = "text", global = true)]
+    format: Format,
     #[command(subcommand)]
     command: Verb,
 }
@@ -137,11 +141,8 @@ impl Http {
     }
 
     fn request(&self, console: &Console<'_>, message: &str, text: String) -> Request {
-        let author = self.author.clone();
-        let author = author.or_else(|| console.variable("HENCE_AUTHOR"));
-        let author = author.or_else(|| console.variable("USER"));
         Request {
-            author: author.unwrap_or_else(|| "unknown".to_owned()),
+            author: fleet::author(console, self.author.as_deref()),
             owner: self.owner().to_owned(),
             time: console.now(),
             message: message.to_owned(),
@@ -220,6 +221,43 @@ fn tell(console: &mut Console<'_>, published: &Published) -> Result<Exit, Stop> 
         }
     }
     Ok(Exit::Done)
+}
+
+/// A change as programs read it, in the words of the language.
+#[derive(Serialize)]
+struct ToldChange {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after: Option<String>,
+}
+
+impl ToldChange {
+    fn new(change: &Change) -> Self {
+        let said = |assertion: &Option<Assertion>| {
+            let value = &assertion.as_ref()?.value;
+            Some(language::said(&change.key, value))
+        };
+        Self {
+            before: said(&change.before),
+            after: said(&change.after),
+        }
+    }
+}
+
+/// Prints what changes: a line each, or all of it for programs.
+fn print_changes(
+    console: &mut Console<'_>,
+    format: Format,
+    changed: &[Change],
+) -> Result<(), Stop> {
+    match format {
+        Format::Text => changes(console, changed),
+        Format::Json => {
+            let told: Vec<ToldChange> = changed.iter().map(ToldChange::new).collect();
+            fleet::print_json(console, &told)
+        }
+    }
 }
 
 /// Prints what changes, a line each.

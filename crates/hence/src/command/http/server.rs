@@ -1,8 +1,10 @@
 //! `hence http start`, `stop`, `status`, `recover`: the server of a closure.
 
 use clap::Args;
+use serde::Serialize;
 
 use super::{Http, stop};
+use crate::command::fleet::{Format, print_json};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -46,6 +48,16 @@ impl Halt {
     }
 }
 
+/// What is served, as programs read it.
+#[derive(Serialize)]
+struct Told {
+    server: &'static str,
+    process: Option<u32>,
+    generation: u64,
+    listen: Vec<String>,
+    hosts: Vec<String>,
+}
+
 /// Say whether the server runs, and what is served
 #[derive(Args)]
 pub struct Status {}
@@ -62,6 +74,16 @@ impl Status {
             .map_err(|refused| stop(console, refused))?;
         let site = closure.site();
         let settings = closure.settings();
+        if http.format == Format::Json {
+            let told = Told {
+                server: settings.server.word(),
+                process,
+                generation: current.unwrap_or(0),
+                listen: site.endpoints.iter().map(ToString::to_string).collect(),
+                hosts: site.hosts.keys().map(ToString::to_string).collect(),
+            };
+            print_json(console, &told)?;
+        }
         let mut lines = vec![format!("server      {}", settings.server.word())];
         lines.push(match process {
             Some(process) => format!("process     {process}"),
@@ -74,7 +96,7 @@ impl Status {
         for name in site.hosts.keys() {
             lines.push(format!("host        {name}"));
         }
-        for line in lines {
+        for line in lines.iter().filter(|_| http.format == Format::Text) {
             writeln!(console.data(), "{line}")?;
         }
         Ok(match process {

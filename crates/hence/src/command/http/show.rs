@@ -6,9 +6,10 @@ use clap::Args;
 use hence_closure::language;
 use hence_closure::site::dormant;
 use hence_ledger::{Act, Key, State, Value};
+use serde::Serialize;
 
-use super::{Http, changes, stop};
-use crate::command::fleet::moment;
+use super::{Http, ToldChange, changes, print_changes, stop};
+use crate::command::fleet::{Format, moment, print_json};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -28,6 +29,25 @@ impl Show {
         let past = self.at.map(|at| repository.state_at(at)).transpose();
         let past = past.map_err(|refused| stop(console, refused))?;
         let state = past.as_ref().unwrap_or(repository.state());
+        let dormant: BTreeMap<Key, String> = match self.at {
+            None => dormant(state, &closure.site(), closure.content()),
+            Some(_) => Vec::new(),
+        }
+        .into_iter()
+        .collect();
+        if http.format == Format::Json {
+            let told: Vec<ToldAssertion<'_>> = state
+                .iter()
+                .map(|(key, assertion)| ToldAssertion {
+                    assertion: language::said(key, &assertion.value),
+                    owner: &assertion.owner,
+                    since: assertion.since,
+                    dormant: dormant.get(key).cloned(),
+                })
+                .collect();
+            print_json(console, &told)?;
+            return Ok(Exit::Done);
+        }
         for (owner, layer) in layers(state) {
             writeln!(console.data(), "apply owner {owner} {{")?;
             for (key, value) in layer {
@@ -35,14 +55,12 @@ impl Show {
             }
             writeln!(console.data(), "}}")?;
         }
-        if self.at.is_none() {
-            for (key, why) in dormant(state, &closure.site(), closure.content()) {
-                let value = &state.get(&key).expect("it is asserted").value;
-                console.say(&format!(
-                    "without effect: {}: {why}",
-                    language::said(&key, value)
-                ));
-            }
+        for (key, why) in &dormant {
+            let value = &state.get(key).expect("it is asserted").value;
+            console.say(&format!(
+                "without effect: {}: {why}",
+                language::said(key, value)
+            ));
         }
         Ok(Exit::Done)
     }
@@ -55,6 +73,28 @@ fn layers(state: &State) -> BTreeMap<&str, Vec<(&Key, &Value)>> {
         layer.push((key, &assertion.value));
     }
     layers
+}
+
+/// An assertion as programs read it.
+#[derive(Serialize)]
+struct ToldAssertion<'a> {
+    assertion: String,
+    owner: &'a str,
+    since: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dormant: Option<String>,
+}
+
+/// A generation as programs read it.
+#[derive(Serialize)]
+struct ToldGeneration<'a> {
+    generation: u64,
+    author: &'a str,
+    time: String,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undoes: Option<u64>,
+    changes: Vec<ToldChange>,
 }
 
 /// Print the generations, the newest first
@@ -78,6 +118,18 @@ impl History {
             else {
                 continue;
             };
+            if http.format == Format::Json {
+                let told = ToldGeneration {
+                    generation: entry.version,
+                    author: &entry.author,
+                    time: moment(entry.time),
+                    message: &entry.message,
+                    undoes: *undoes,
+                    changes: made.iter().map(ToldChange::new).collect(),
+                };
+                print_json(console, &told)?;
+                continue;
+            }
             let undone = undoes.map(|generation| format!("undoes {generation}: "));
             let said = match entry.message.is_empty() {
                 true => String::new(),
@@ -124,7 +176,7 @@ impl Diff {
             .state_at(to)
             .map_err(|refused| stop(console, refused))?;
         let differences = State::difference(&from, &to);
-        changes(console, &differences)?;
+        print_changes(console, http.format, &differences)?;
         Ok(match differences.is_empty() {
             true => Exit::Done,
             false => Exit::Input,

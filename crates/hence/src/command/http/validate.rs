@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use clap::Args;
+use hence_api::Trouble;
 use hence_closure::closure::Closure;
 use hence_closure::host::Machine;
 
 use super::{Http, confirm, stop};
+use crate::command::fleet::{Format, print_json};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -21,6 +23,14 @@ impl Validate {
         let drift = closure
             .validate()
             .map_err(|refused| stop(console, refused))?;
+        if http.format == Format::Json {
+            let told: Vec<Trouble> = drift.iter().map(Trouble::from).collect();
+            print_json(console, &told)?;
+            return Ok(match drift.is_empty() {
+                true => Exit::Done,
+                false => Exit::Input,
+            });
+        }
         for trouble in &drift {
             console.refuse(trouble);
         }

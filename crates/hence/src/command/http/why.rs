@@ -1,14 +1,19 @@
 //! `hence http why`: from a URL back to who said so.
 
 use clap::Args;
+use hence_closure::address::{Endpoint, Name};
+use hence_closure::closure::Closure;
+use hence_closure::host::Machine;
 use hence_closure::language::{located, said};
 use hence_closure::level2::meant;
 use hence_closure::model::{Answer, Body, Request, behaviour};
 use hence_closure::probe;
+use hence_closure::site::Site;
 use hence_ledger::entry::Origin;
+use serde::Serialize;
 
 use super::Http;
-use crate::command::fleet::{faulty, moment};
+use crate::command::fleet::{Format, faulty, moment, print_json};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -19,84 +24,178 @@ pub struct Why {
     url: String,
 }
 
+/// What a URL answers at an endpoint, and why.
+#[derive(Serialize)]
+struct Told {
+    url: String,
+    endpoint: String,
+    status: u16,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    media: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    location: Option<String>,
+    /// In words.
+    answer: String,
+    /// Whether anything that is asserted decides it.
+    asserted: bool,
+    /// The assertion that decides it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<Decided>,
+    /// What the server was found to do, if it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    asked: Option<Asked>,
+}
+
+/// An assertion, and where it comes from.
+#[derive(Serialize)]
+struct Decided {
+    assertion: String,
+    owner: String,
+    generation: u64,
+    author: String,
+    time: String,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+}
+
+/// What a server does when it is asked.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Asked {
+    AsPromised,
+    Otherwise(String),
+    NoAnswer(String),
+}
+
 impl Why {
     /// Says it.
     pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let (host, url) = located(&self.url).map_err(faulty)?;
         let closure = http.open(console)?;
         let site = closure.site();
-        let (path, mut lines) = (url.to_string(), Vec::new());
-        let endpoints: Vec<_> = site.endpoints.iter().copied().collect();
-        if endpoints.is_empty() {
-            lines.push("the server listens nowhere".to_owned());
+        let mut all = Vec::new();
+        for endpoint in &site.endpoints {
+            all.push(told(&closure, &site, *endpoint, &host, &url.to_string())?);
         }
-        for endpoint in endpoints {
-            let request = Request {
-                endpoint,
-                host: host.as_str(),
-                path: &path,
-                from: probe::near(endpoint).ip(),
-                user: None,
-            };
-            let answer = behaviour(&site, closure.content(), &request);
-            lines.push(format!(
-                "http://{host}{path} at {endpoint} answers {}",
-                worded(&answer)
-            ));
-            let Some(by) = &answer.by else {
-                lines.push(format!("  as `host {host}` is not asserted"));
-                continue;
-            };
-            let key = by.key();
-            let Some(assertion) = closure.repository().state().get(&key) else {
-                continue;
-            };
-            lines.push(format!("  by `{}`", said(&key, &assertion.value)));
-            let entry = closure.repository().entry(assertion.since);
-            let entry = entry.map_err(|error| Stop::Failed(Box::new(error.into())))?;
-            if let Some(entry) = entry {
-                let reason = match entry.message.is_empty() {
-                    true => String::new(),
-                    false => format!(": {}", entry.message),
-                };
-                lines.push(format!(
-                    "  of `{}`, since generation {}, by {} on {}{reason}",
-                    assertion.owner,
-                    entry.version,
-                    entry.author,
-                    moment(entry.time)
-                ));
-                if let Origin::Command(text) = &entry.origin
-                    && let Some(words) = meant(text, &key, &assertion.owner)
-                {
-                    lines.push(format!("  with `{words}`"));
-                }
-            }
-            if closure.process().is_ok_and(|process| process.is_some()) {
-                lines.push(
-                    match probe::ask(
-                        &hence_closure::host::Machine,
-                        endpoint,
-                        host.as_str(),
-                        &path,
-                    ) {
-                        Ok(response) => match probe::differs(&answer, &response) {
-                            None => "  the server was asked, and answers so".to_owned(),
-                            Some(wrong) => {
-                                format!("  the server was asked, and breaks this promise: {wrong}")
-                            }
-                        },
-                        Err(error) => {
-                            format!("  the server was asked, and does not answer: {error}")
-                        }
-                    },
-                );
-            }
+        if http.format == Format::Json {
+            print_json(console, &all)?;
+            return Ok(Exit::Done);
         }
-        for line in lines {
-            writeln!(console.data(), "{line}")?;
+        if all.is_empty() {
+            writeln!(console.data(), "the server listens nowhere")?;
+        }
+        for told in &all {
+            told.write(console, host.as_str())?;
         }
         Ok(Exit::Done)
+    }
+}
+
+fn told(
+    closure: &Closure<'_>,
+    site: &Site,
+    endpoint: Endpoint,
+    host: &Name,
+    path: &str,
+) -> Result<Told, Stop> {
+    let request = Request {
+        endpoint,
+        host: host.as_str(),
+        path,
+        from: probe::near(endpoint).ip(),
+        user: None,
+    };
+    let answer = behaviour(site, closure.content(), &request);
+    let mut told = Told {
+        url: format!("http://{host}{path}"),
+        endpoint: endpoint.to_string(),
+        status: answer.status,
+        media: answer.media.as_ref().map(ToString::to_string),
+        content: match &answer.body {
+            Body::Content(hash) => Some(format!("blob:{hash}")),
+            _ => None,
+        },
+        location: answer.location.clone(),
+        answer: worded(&answer),
+        asserted: answer.by.is_some(),
+        by: None,
+        asked: None,
+    };
+    let Some(by) = &answer.by else {
+        return Ok(told);
+    };
+    let key = by.key();
+    if let Some(assertion) = closure.repository().state().get(&key) {
+        let entry = closure.repository().entry(assertion.since);
+        let entry = entry.map_err(|error| Stop::Failed(Box::new(error.into())))?;
+        told.by = entry.map(|entry| Decided {
+            assertion: said(&key, &assertion.value),
+            owner: assertion.owner.to_string(),
+            generation: entry.version,
+            time: moment(entry.time),
+            command: match &entry.origin {
+                Origin::Command(text) => meant(text, &key, &assertion.owner).map(str::to_owned),
+                Origin::Sources(_) => None,
+            },
+            author: entry.author,
+            message: entry.message,
+        });
+    }
+    if closure.process().is_ok_and(|process| process.is_some()) {
+        let asked = probe::ask(&Machine, endpoint, host.as_str(), path);
+        told.asked = Some(match asked {
+            Ok(response) => match probe::differs(&answer, &response) {
+                None => Asked::AsPromised,
+                Some(wrong) => Asked::Otherwise(wrong),
+            },
+            Err(error) => Asked::NoAnswer(error.to_string()),
+        });
+    }
+    Ok(told)
+}
+
+impl Told {
+    fn write(&self, console: &mut Console<'_>, host: &str) -> Result<(), Stop> {
+        let Self {
+            url,
+            endpoint,
+            answer,
+            ..
+        } = self;
+        writeln!(console.data(), "{url} at {endpoint} answers {answer}")?;
+        if !self.asserted {
+            writeln!(console.data(), "  as `host {host}` is not asserted")?;
+        }
+        let Some(by) = &self.by else {
+            return Ok(());
+        };
+        writeln!(console.data(), "  by `{}`", by.assertion)?;
+        let reason = match by.message.is_empty() {
+            true => String::new(),
+            false => format!(": {}", by.message),
+        };
+        writeln!(
+            console.data(),
+            "  of `{}`, since generation {}, by {} on {}{reason}",
+            by.owner,
+            by.generation,
+            by.author,
+            by.time
+        )?;
+        if let Some(words) = &by.command {
+            writeln!(console.data(), "  with `{words}`")?;
+        }
+        let asked = match &self.asked {
+            None => return Ok(()),
+            Some(Asked::AsPromised) => "answers so".to_owned(),
+            Some(Asked::Otherwise(wrong)) => format!("breaks this promise: {wrong}"),
+            Some(Asked::NoAnswer(error)) => format!("does not answer: {error}"),
+        };
+        writeln!(console.data(), "  the server was asked, and {asked}")?;
+        Ok(())
     }
 }
 
