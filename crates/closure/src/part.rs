@@ -18,7 +18,7 @@ use hence_ledger::{Fault, Hash, Key, Keys, Value, Vocabulary};
 
 use crate::content::Staged;
 use crate::language::said;
-use crate::words::{FORM, Said, Subject, Words, read as read_assertion};
+use crate::words::{FORM, Said, Subject, Words};
 
 /// How the names of its parameters begin.
 const BEGINNING: &str = "http ";
@@ -53,6 +53,17 @@ pub fn value(said: &Said) -> String {
     match said {
         Said::So => "yes".to_owned(),
         said => said.to_string(),
+    }
+}
+
+/// The content that the value of a parameter names.
+pub fn named(value: &str) -> Option<Staged> {
+    let (word, rest) = value.split_once(':')?;
+    let hash = Hash::from_hex(rest.split(' ').next()?)?;
+    match word {
+        "tree" => Some(Staged::Tree(hash)),
+        "blob" => Some(Staged::Blob(hash)),
+        _ => None,
     }
 }
 
@@ -131,13 +142,9 @@ impl Part {
 
     /// The content that it names.
     pub fn contents(&self) -> Vec<Staged> {
-        let assertions = self.assertions.iter();
-        let mut contents: Vec<Staged> = assertions
-            .filter_map(|(key, value)| match read_assertion(key, value)?.1 {
-                Said::Tree(hash) => Some(Staged::Tree(hash)),
-                Said::Blob(hash) | Said::Typed(hash, _) => Some(Staged::Blob(hash)),
-                _ => None,
-            })
+        let values = self.assertions.values();
+        let mut contents: Vec<Staged> = values
+            .filter_map(|value| value.as_text().and_then(named))
             .collect();
         contents.sort();
         contents.dedup();
