@@ -654,7 +654,8 @@ impl Closure<'_> {
         self.await_generation(generation, site)
     }
 
-    /// Ends what a server left behind that was killed: its processes go on without it, and listen.
+    /// Ends what a server left behind that was killed: its processes go on without it, and listen; and its number may be
+    /// that of another process by now, which a new server would take for itself.
     fn bury(&self) {
         let log = self.root.join("log/access.log");
         let limit = self.host.now() + LIMIT.as_millis() as u64;
@@ -665,6 +666,8 @@ impl Closure<'_> {
                 line.starts_with(&self.settings.program) || line.starts_with("nginx:")
             });
             if left.is_empty() || self.host.now() > limit {
+                // If it stays, the server itself says what it takes it for.
+                let _ = self.host.remove(&self.root.join("run/server.pid"));
                 return;
             }
             for process in left {

@@ -1,7 +1,7 @@
 //! `hence http why`: from a URL back to who said so.
 
 use clap::Args;
-use hence_closure::address::{Endpoint, Name};
+use hence_closure::address::{Endpoint, Name, Url};
 use hence_closure::closure::Closure;
 use hence_closure::host::Machine;
 use hence_closure::language::{located, said};
@@ -9,6 +9,7 @@ use hence_closure::level2::meant;
 use hence_closure::model::{Answer, Body, Request, behaviour};
 use hence_closure::probe;
 use hence_closure::site::Site;
+use hence_closure::words::Subject;
 use hence_ledger::entry::Origin;
 use serde::Serialize;
 
@@ -26,7 +27,7 @@ pub struct Why {
 
 /// What a URL answers at an endpoint, and why.
 #[derive(Serialize)]
-struct Told {
+pub struct Told {
     url: String,
     endpoint: String,
     status: u16,
@@ -42,7 +43,7 @@ struct Told {
     asserted: bool,
     /// The assertion that decides it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    by: Option<Decided>,
+    pub by: Option<Decided>,
     /// What the server was found to do, if it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     asked: Option<Asked>,
@@ -50,11 +51,16 @@ struct Told {
 
 /// An assertion, and where it comes from.
 #[derive(Serialize)]
-struct Decided {
+pub struct Decided {
+    /// What it is about.
+    #[serde(skip)]
+    pub subject: Subject,
     assertion: String,
-    owner: String,
+    /// Whose it is.
+    pub owner: String,
     generation: u64,
-    author: String,
+    /// Who made it.
+    pub author: String,
     time: String,
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,11 +81,7 @@ impl Why {
     pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let (host, url) = located(&self.url).map_err(faulty)?;
         let closure = http.open(console)?;
-        let site = closure.site();
-        let mut all = Vec::new();
-        for endpoint in &site.endpoints {
-            all.push(told(&closure, &site, *endpoint, &host, &url.to_string())?);
-        }
+        let all = all(&closure, &host, &url)?;
         if http.format == Format::Json {
             print_json(console, &all)?;
             return Ok(Exit::Done);
@@ -92,6 +94,15 @@ impl Why {
         }
         Ok(Exit::Done)
     }
+}
+
+/// What a closure answers to a URL, at each of its endpoints.
+pub fn all(closure: &Closure<'_>, host: &Name, url: &Url) -> Result<Vec<Told>, Stop> {
+    let site = closure.site();
+    let endpoints = site.endpoints.iter();
+    endpoints
+        .map(|endpoint| told(closure, &site, *endpoint, host, &url.to_string()))
+        .collect()
 }
 
 fn told(
@@ -132,6 +143,7 @@ fn told(
         let entry = closure.repository().entry(assertion.since);
         let entry = entry.map_err(|error| Stop::Failed(Box::new(error.into())))?;
         told.by = entry.map(|entry| Decided {
+            subject: by.clone(),
             assertion: said(&key, &assertion.value),
             owner: assertion.owner.to_string(),
             generation: entry.version,
@@ -158,7 +170,8 @@ fn told(
 }
 
 impl Told {
-    fn write(&self, console: &mut Console<'_>, host: &str) -> Result<(), Stop> {
+    /// Says it.
+    pub fn write(&self, console: &mut Console<'_>, host: &str) -> Result<(), Stop> {
         let Self {
             url,
             endpoint,
@@ -200,7 +213,7 @@ impl Told {
 }
 
 /// An answer in words.
-fn worded(answer: &Answer) -> String {
+pub fn worded(answer: &Answer) -> String {
     let what = match &answer.body {
         Body::Words => match &answer.location {
             Some(location) => format!(", to {location}"),
