@@ -142,7 +142,7 @@ impl Agent<'_> {
                     Ok(closure) => closure,
                     Err(why) => return Ok(vec![why]),
                 };
-                if asserted(&closure) != part.set() {
+                if Part::of(closure.repository().state(), OWNER) != *part {
                     let message = format!("`{root}` asserts something else than the fleet does");
                     wrong.push(message);
                 }
@@ -247,14 +247,6 @@ impl Agent<'_> {
 /// All that an owner asserts.
 fn applied(owner: &str, set: Vec<(Key, Value)>) -> Command {
     Command::apply(owner, set, &Words)
-}
-
-/// What the fleet asserts in a closure.
-fn asserted(closure: &Closure<'_>) -> Vec<(Key, Value)> {
-    let assertions = closure.repository().state().iter();
-    let ours = assertions.filter(|(_, assertion)| assertion.owner == OWNER);
-    ours.map(|(key, assertion)| (key.clone(), assertion.value.clone()))
-        .collect()
 }
 
 /// What failed because of what was asked, apart from what failed because of the world.

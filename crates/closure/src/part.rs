@@ -14,7 +14,7 @@
 
 use std::collections::BTreeMap;
 
-use hence_ledger::{Fault, Hash, Key, Keys, Value, Vocabulary};
+use hence_ledger::{Fault, Hash, Key, Keys, State, Value, Vocabulary};
 
 use crate::content::Staged;
 use crate::language::said;
@@ -26,7 +26,7 @@ const BEGINNING: &str = "http ";
 /// Whose assertions they are in a closure.
 pub const OWNER: &str = "fleet";
 
-/// What a node's configuration asserts.
+/// What a node's configuration asserts: in a closure, one owner's set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Part {
     assertions: BTreeMap<Key, Value>,
@@ -110,6 +110,17 @@ impl Part {
         }
     }
 
+    /// What an owner asserts in a state.
+    pub fn of(state: &State, owner: &str) -> Self {
+        let owned = state
+            .iter()
+            .filter(|(_, assertion)| assertion.owner == owner);
+        let owned = owned.map(|(key, assertion)| (key.clone(), assertion.value.clone()));
+        Self {
+            assertions: owned.collect(),
+        }
+    }
+
     /// Those that cannot both be so. In a closure the later of two counts, but here none is later.
     fn clashes(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
@@ -133,6 +144,11 @@ impl Part {
         assertions
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect()
+    }
+
+    /// How many assertions it has.
+    pub fn len(&self) -> usize {
+        self.assertions.len()
     }
 
     /// Whether nothing is asserted.

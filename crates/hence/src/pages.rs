@@ -271,6 +271,7 @@ pages! {
     "why-not.secret"
     "why.no-such-line"
     "why.no-such-path"
+    "why.not-served"
     "xml.command"
     "xml.crossing"
     "xml.dtd"

@@ -245,12 +245,14 @@ impl Reader<'_> {
                 (_, Value::Map(url)) => self.url(&name, url, &path),
                 _ => {
                     let message = format!("a host has no `{field}`");
-                    let help = nearest(field, &OF_HOSTS);
-                    self.misfit(
-                        &path,
-                        message,
-                        &format!("{help}; else, a block with a `url`"),
-                    );
+                    let help = match similar(field, OF_HOSTS).first() {
+                        Some(near) => format!("did you mean `{near}`?"),
+                        None => format!(
+                            "there are `{}`, and blocks with a `url`",
+                            OF_HOSTS.join("`, `")
+                        ),
+                    };
+                    self.misfit(&path, message, &help);
                 }
             }
         }

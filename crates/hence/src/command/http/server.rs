@@ -1,10 +1,14 @@
 //! `hence http start`, `stop`, `status`, `recover`: the server of a closure.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use clap::Args;
+use hence_closure::part::Part;
+use hence_ledger::Hash;
 use serde::Serialize;
 
 use super::{Http, stop};
-use crate::command::fleet::{Format, print_json};
+use crate::command::fleet::{Format, many, print_json};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -56,6 +60,8 @@ struct Told {
     generation: u64,
     listen: Vec<String>,
     hosts: Vec<String>,
+    /// By owner, what is the same for equal sets.
+    sets: BTreeMap<String, Hash>,
 }
 
 /// Say whether the server runs, and what is served
@@ -74,6 +80,13 @@ impl Status {
             .map_err(|refused| stop(console, refused))?;
         let site = closure.site();
         let settings = closure.settings();
+        let state = closure.repository().state();
+        let owners = state.iter().map(|(_, assertion)| &assertion.owner);
+        let owners: BTreeSet<_> = owners.collect();
+        let sets = owners
+            .into_iter()
+            .map(|owner| (owner, Part::of(state, owner)));
+        let sets: Vec<_> = sets.collect();
         if http.format == Format::Json {
             let told = Told {
                 server: settings.server.word(),
@@ -81,6 +94,10 @@ impl Status {
                 generation: current.unwrap_or(0),
                 listen: site.endpoints.iter().map(ToString::to_string).collect(),
                 hosts: site.hosts.keys().map(ToString::to_string).collect(),
+                sets: sets
+                    .iter()
+                    .map(|(owner, set)| (owner.to_string(), set.identity()))
+                    .collect(),
             };
             print_json(console, &told)?;
         }
@@ -95,6 +112,10 @@ impl Status {
         }
         for name in site.hosts.keys() {
             lines.push(format!("host        {name}"));
+        }
+        for (owner, set) in &sets {
+            let (count, identity) = (many(set.len(), "assertion"), set.identity());
+            lines.push(format!("set         {identity}  {count} of `{owner}`"));
         }
         for line in lines.iter().filter(|_| http.format == Format::Text) {
             writeln!(console.data(), "{line}")?;
