@@ -58,7 +58,7 @@ fn is_raised_elsewhere(code: &str) -> bool {
         "rollout.terms" => ("TERMS", "crates/service/tests/rollout.rs"),
         "store.locked" => ("LOCKED", "crates/store/src/tests"),
         "store.format" => ("FORMAT", "crates/store/src/tests"),
-        "store.unknown" => (code, "crates/hence/tests/faults"),
+        "store.unknown" => (code, "crates/hence/tests/service"),
         "input.elsewhere" | "input.no-token" | "server.address" | "server.certificate"
         | "server.listen" | "server.unreachable" => (code, "crates/hence/tests/server.rs"),
         "server.untrusted" => (code, "crates/hence/tests/agent.rs"),

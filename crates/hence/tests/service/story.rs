@@ -1,45 +1,34 @@
-//! From a line in a source to what web servers answer on every node of a group, and back: a real server, three agents,
-//! and closures around a real Apache and two real nginx.
+//! One story: a line in a source, a feature, a group, a plan, an activation, agents, generations of real web servers, their
+//! answers; and from a URL back to the line. A real Apache and two real nginx.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output};
 
+use hence_api::words;
 use hence_closure::host::Machine;
 use hence_closure::probe::{self, Response};
 use serde_json::Value;
+
+use crate::cluster::Cluster;
+use crate::served::{Server, empty};
 
 const NODES: [&str; 3] = ["web1", "web2", "web3"];
 
 /// A site with its sources, a server, and three nodes. All of it goes with the test.
 struct Site {
     folder: PathBuf,
-    server: String,
-    serving: Child,
+    server: Server,
     endpoints: Vec<SocketAddr>,
 }
 
 impl Site {
-    fn new(name: &str) -> Self {
+    /// With a ledger somewhere.
+    fn new(name: &str, data: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("hence-web-{}-{name}", std::process::id()));
         fs::create_dir_all(folder.join("source/www/products")).unwrap();
-        let mut serving = Command::new(env!("CARGO_BIN_EXE_hence"))
-            .args(["serve", "--listen", "127.0.0.1:0", "--data", "ledger"])
-            .args(["--log", "none", "--admin-token-file", "token"])
-            .current_dir(&folder)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        let stdout = serving.stdout.as_mut().unwrap();
-        BufReader::new(stdout).read_line(&mut line).unwrap();
-        let server = line
-            .trim()
-            .strip_prefix("listening at ")
-            .unwrap()
-            .to_owned();
+        let server = Server::start(&folder, data);
         let listeners: Vec<TcpListener> = NODES
             .iter()
             .map(|_| TcpListener::bind("127.0.0.1:0").unwrap())
@@ -48,7 +37,6 @@ impl Site {
         let site = Self {
             folder,
             server,
-            serving,
             endpoints: endpoints.collect(),
         };
         drop(listeners);
@@ -75,7 +63,7 @@ impl Site {
     fn run_in(&self, folder: &str, words: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_hence"))
             .args(words)
-            .env("HENCE_SERVER", &self.server)
+            .env("HENCE_SERVER", &self.server.url)
             .env("HENCE_TOKEN", self.read("token").trim())
             .current_dir(self.folder.join(folder))
             .output()
@@ -115,6 +103,12 @@ impl Site {
         self.say(text);
         self.done("push site.cf2 --owner shop");
         self.done("activate");
+    }
+
+    /// The newest version of the ledger.
+    fn version(&self) -> u64 {
+        let about: words::About = self.server.client(&self.folder).get("").unwrap();
+        about.version
     }
 
     /// A node goes one round.
@@ -160,8 +154,6 @@ impl Drop for Site {
         for node in NODES {
             self.run_in(node, &["http", "--root", "web", "stop"]);
         }
-        let _ = self.serving.kill();
-        let _ = self.serving.wait();
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
@@ -193,7 +185,17 @@ nodes => {{
 
 #[test]
 fn a_line_in_a_source_is_served_on_every_node_and_a_url_leads_back_to_it() {
-    let site = Site::new("story");
+    the_story("embedded", "ledger");
+}
+
+#[test]
+fn the_same_with_a_ledger_in_a_cluster() {
+    let cluster = Cluster::start("story", empty("story-cluster"));
+    the_story("cluster", &cluster.data());
+}
+
+fn the_story(name: &str, data: &str) {
+    let site = Site::new(name, data);
     site.write(
         "source/www/index.html",
         "<!DOCTYPE html><title>Shop</title><p>Welcome</p>",
@@ -249,8 +251,28 @@ fn a_line_in_a_source_is_served_on_every_node_and_a_url_leads_back_to_it() {
         serde_json::from_str(&site.done(&format!("why {url} --format json"))).unwrap();
     assert_eq!(json[0]["fleet"]["chain"][0]["features"][0], "Shop");
 
+    // Another literal: what changes, and why, before anything does.
+    let before = site.version();
+    site.say(&shop("Closed on Mondays"));
+    site.done("push site.cf2 --owner shop");
+    let (before, after) = (before.to_string(), site.version().to_string());
+    let different = site.run_in("source", &["diff", &before, &after, "--why"]);
+    assert_eq!(different.status.code(), Some(1), "{different:?}");
+    let different = String::from_utf8(different.stdout).unwrap();
+    for words in [
+        "feature/shop/param/http%20file%20foo.test%20%2f%254eotice",
+        "site.cf2:1:19   private Notice => 'Closed on Sundays'",
+        "site.cf2:1:19   private Notice => 'Closed on Mondays'",
+    ] {
+        assert!(different.contains(words), "{words}\n{different}");
+    }
+    let plan = site.done("plan");
+    assert!(plan.starts_with("web1, web2, web3\n"), "{plan}");
+    assert!(plan.contains("http file foo.test /%4eotice"), "{plan}");
+    assert_eq!(site.body("web1", "/Notice"), "Closed on Sundays");
+    site.done("activate");
+
     // One that is down meanwhile catches up by the last set alone.
-    site.activate(&shop("Closed on Mondays"));
     for node in &NODES[..2] {
         site.good_round(node);
         assert_eq!(site.body(node, "/Notice"), "Closed on Mondays");
@@ -291,7 +313,7 @@ fn a_line_in_a_source_is_served_on_every_node_and_a_url_leads_back_to_it() {
 
 #[test]
 fn what_a_closure_refuses_is_reported_and_what_somebody_changed_is_put_right() {
-    let site = Site::new("refused");
+    let site = Site::new("refused", "ledger");
     site.write(
         "source/www/index.html",
         "<!DOCTYPE html><title>Shop</title><p>Welcome</p>",
@@ -342,7 +364,7 @@ fn what_a_closure_refuses_is_reported_and_what_somebody_changed_is_put_right() {
 
 #[test]
 fn a_node_without_a_closure_says_that_it_serves_nothing() {
-    let site = Site::new("without");
+    let site = Site::new("without", "ledger");
     site.write(
         "source/www/index.html",
         "<!DOCTYPE html><title>Shop</title><p>Welcome</p>",
