@@ -208,6 +208,7 @@ pages! {
     "puppet.unsupported"
     "puppet.unterminated"
     "puppet.virtual-class"
+    "quickstart.failed"
     "query.syntax"
     "query.type"
     "rollout.none"

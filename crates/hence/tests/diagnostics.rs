@@ -69,6 +69,7 @@ fn is_raised_elsewhere(code: &str) -> bool {
         "http.broken-promise" | "http.drift" | "http.endpoint-taken" | "http.unconfirmed" => {
             (code, "crates/hence/tests/http.rs")
         }
+        "quickstart.failed" => (code, "crates/hence/tests/quickstart.rs"),
         "http.failed" => ("FAILED", "crates/closure/tests"),
         "http.modules" => ("MODULES", "crates/closure/tests"),
         "http.no-server" => ("NO_SERVER", "crates/closure/tests"),
