@@ -165,18 +165,14 @@ fn describe(host: &Host, setting: &Setting, configuration: &mut Configuration) -
             }
         };
         if host.proxies.is_empty() {
-            // Most URLs are in no map, and are soon done with.
-            let _ = match patterns(map.keys()) {
-                Some(patterns) => writeln!(text, "RewriteRule \"!^(?:{patterns})$\" - [L]"),
-                None => write!(text, "RewriteCond {said} =\"\"\nRewriteRule ^ - [L]\n"),
-            };
+            text.push_str(&shortcuts(&map, said, setting));
         }
         let _ = write!(
             text,
-            r#"RewriteRule ^ - [E=said:{said}]
-RewriteCond %{{ENV:said}} ^f([0-9a-f]+),(.+)$
+            r#"RewriteCond {said} ^f(.{{64}}),(.+)
 RewriteRule ^ {root}/file/%1 [T=%2,L]
-RewriteCond %{{ENV:said}} ^f([0-9a-f]+),$
+RewriteRule ^ - [E=said:{said}]
+RewriteCond %{{ENV:said}} ^f(.{{64}}),$
 RewriteRule ^ {root}/file/%1 [L]
 RewriteCond %{{ENV:said}} ^t(.+)$
 RewriteRule ^ - [T=%1]
@@ -350,27 +346,65 @@ impl Rules {
     }
 }
 
-/// Of so many URLs in one directory each has a pattern of its own.
-const FEW: usize = 4;
-/// More patterns cost more than to look into a map.
+/// Most URLs are in no map, and are soon done with: by patterns, if few of these are enough, or by a look.
+fn shortcuts(map: &BTreeMap<Url, String>, said: &str, setting: &Setting) -> String {
+    let root = setting.root.display();
+    let mut text = String::new();
+    let patterns = patterns(map);
+    let is_exact = patterns.len() == map.len();
+    if patterns.len() <= MOST {
+        let patterns = patterns.join("|");
+        let _ = writeln!(text, "RewriteRule \"!^(?:{patterns})$\" - [L]");
+    }
+    if is_exact && patterns.len() <= MOST {
+        let files = map.iter().filter_map(|(url, what)| {
+            let (blob, media) = what.strip_prefix('f')?.split_once(',')?;
+            (!media.is_empty()).then_some((url, blob, media))
+        });
+        for (url, blob, media) in files.take(FEW) {
+            let pattern = pattern(url);
+            let _ = writeln!(
+                text,
+                "RewriteRule \"^{pattern}$\" {root}/file/{blob} [T={media},L]"
+            );
+        }
+        return text;
+    }
+    let _ = write!(
+        text,
+        r#"RewriteCond {said} ^f(.{{64}}),(.+)
+RewriteRule /$ {root}/file/%1 [T=%2,L]
+RewriteCond {said} =""
+RewriteRule ^ - [L]
+"#
+    );
+    text
+}
+
+/// More rules for single URLs cost more than to look into a map.
+const FEW: usize = 6;
+/// More patterns in one cost more than to look into a map.
 const MOST: usize = 16;
 
-/// Patterns of the URLs that may be in a map: the URLs themselves, or all of a directory in which many are. `None` if
-/// there are too many.
-fn patterns<'u>(urls: impl Iterator<Item = &'u Url>) -> Option<String> {
+/// Patterns of the URLs that may be in a map: the URLs themselves; or, if these are many, all of a directory in which
+/// several are.
+fn patterns(map: &BTreeMap<Url, String>) -> Vec<String> {
+    if map.len() <= MOST {
+        return map.keys().map(pattern).collect();
+    }
     let mut directories: BTreeMap<Url, Vec<&Url>> = BTreeMap::new();
-    for url in urls {
+    for url in map.keys() {
         let directory = url.directories().next().unwrap_or_else(Url::root);
         directories.entry(directory).or_default().push(url);
     }
     let mut patterns = Vec::new();
     for (directory, urls) in directories {
-        match urls.len() <= FEW {
-            true => patterns.extend(urls.into_iter().map(pattern)),
-            false => patterns.push(format!("{}[^/]*", pattern(&directory))),
+        match urls.len() {
+            1 => patterns.extend(urls.into_iter().map(pattern)),
+            _ => patterns.push(format!("{}[^/]*", pattern(&directory))),
         }
     }
-    (patterns.len() <= MOST).then(|| patterns.join("|"))
+    patterns
 }
 
 /// A path as Apache's `int:escape` writes it.
