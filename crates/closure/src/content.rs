@@ -271,6 +271,12 @@ impl<'h> Content<'h> {
         if self.host.look(&path)?.is_some() {
             return Ok(Some(()));
         }
+        self.show_file_again(hash)
+    }
+
+    /// Puts a blob where the server reads it, instead of what is there. `None` if there is no such object.
+    pub fn show_file_again(&self, hash: Hash) -> io::Result<Option<()>> {
+        let path = self.file(hash);
         let Some(bytes) = self.bytes(hash)? else {
             return Ok(None);
         };
