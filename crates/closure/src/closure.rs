@@ -5,6 +5,7 @@
 //! ROOT/modules          what is known about Apache's modules
 //! ROOT/ledger/          what is asserted, by whom, since when
 //! ROOT/object/ file/ tree/       content, see `content`
+//! ROOT/secret/ key/     certificates and their keys, see `certificate`
 //! ROOT/part/HASH        pieces of configurations
 //! ROOT/generation/N/    the configuration for version N of the ledger, and what that asserts
 //! ROOT/current          a link to the generation that is served: renaming it is the one visible step
@@ -21,6 +22,8 @@ use hence_model::diagnostic::{Code, Diagnostic};
 use hence_store::{Error, Proposal, Receipt, Redb, Refused, Repository, Request, Rules, Store};
 
 use crate::address::Endpoint;
+use crate::certificate::Certificates;
+use crate::checks::Occasion;
 use crate::content::Content;
 use crate::host::Host;
 use crate::modules::{AVAILABLE, Modules};
@@ -66,6 +69,7 @@ pub struct Closure<'h> {
     pub(crate) modules: Modules,
     pub(crate) repository: Repository,
     pub(crate) content: Content<'h>,
+    pub(crate) certificates: Certificates<'h>,
 }
 
 /// What became of a change.
@@ -81,6 +85,8 @@ pub enum Published {
         probes: usize,
         /// What it did.
         done: hence_ledger::Admitted,
+        /// What somebody should know about it.
+        warnings: Vec<Diagnostic>,
     },
     /// There is a new generation, and no server that could answer.
     Stopped {
@@ -88,6 +94,8 @@ pub enum Published {
         generation: u64,
         /// What it did.
         done: hence_ledger::Admitted,
+        /// What somebody should know about it.
+        warnings: Vec<Diagnostic>,
     },
     /// A promise was broken, so all is as it was.
     RolledBack {
@@ -134,6 +142,8 @@ pub fn init(host: &dyn Host, root: &Path, server: Server) -> Result<PathBuf, Ref
         ("object", 0o700),
         ("file", 0o755),
         ("tree", 0o755),
+        ("secret", 0o700),
+        ("key", 0o750),
         ("part", 0o755),
         ("generation", 0o755),
         ("none", 0o755),
@@ -146,7 +156,9 @@ pub fn init(host: &dyn Host, root: &Path, server: Server) -> Result<PathBuf, Ref
     }
     if let Some(user) = &user {
         // The server may pass, read what it serves, and write only what is its own.
-        host.give(&root, 0, user.group).map_err(failed)?;
+        for path in [root.clone(), root.join("key")] {
+            host.give(&path, 0, user.group).map_err(failed)?;
+        }
         for name in ["run", "log"] {
             host.give(&root.join(name), user.user, user.group)
                 .map_err(failed)?;
@@ -166,12 +178,14 @@ pub fn init(host: &dyn Host, root: &Path, server: Server) -> Result<PathBuf, Ref
     };
     let modules = known_modules(host, &root)?;
     let content = Content::new(host, &root);
+    let certificates = Certificates::new(host, &root, settings.user.clone());
     let stage = Stage {
         host,
         root: &root,
         settings: &settings,
         modules: &modules,
         content: &content,
+        certificates: &certificates,
     };
     stage.base()?;
     host.write(&root.join("server"), settings.to_text().as_bytes(), 0o644)
@@ -287,10 +301,11 @@ impl<'h> Closure<'h> {
         let root = host.canonical(root).map_err(failed)?;
         Ok(Self {
             host,
-            settings,
             modules: known_modules(host, &root)?,
             repository: Repository::open(store)?,
             content: Content::new(host, &root),
+            certificates: Certificates::new(host, &root, settings.user.clone()),
+            settings,
             root,
         })
     }
@@ -313,6 +328,11 @@ impl<'h> Closure<'h> {
     /// Its content.
     pub fn content(&self) -> &Content<'h> {
         &self.content
+    }
+
+    /// Its certificates.
+    pub fn certificates(&self) -> &Certificates<'h> {
+        &self.certificates
     }
 
     /// What it promises.
@@ -355,7 +375,7 @@ impl<'h> Closure<'h> {
             dormant: manner.dormant,
         };
         let rights = words::rights(self.repository.state());
-        self.change(&rights, |repository, rules| {
+        self.change(&rights, Occasion::New, |repository, rules| {
             repository.commit(request, &proposal, rules)
         })
     }
@@ -363,7 +383,7 @@ impl<'h> Closure<'h> {
     /// Promises again what was promised at a version, and serves it.
     pub fn restore(&mut self, request: &Request, version: u64) -> Result<Published, Refused> {
         let rights = words::rights(self.repository.state());
-        self.change(&rights, |repository, rules| {
+        self.change(&rights, Occasion::Again, |repository, rules| {
             repository.restore(request, version, rules)
         })
     }
@@ -371,7 +391,7 @@ impl<'h> Closure<'h> {
     /// Takes back a change, or the newest one that stands.
     pub fn undo(&mut self, request: &Request, version: Option<u64>) -> Result<Published, Refused> {
         let rights = words::rights(self.repository.state());
-        self.change(&rights, |repository, rules| {
+        self.change(&rights, Occasion::Again, |repository, rules| {
             repository.undo(request, version, rules)
         })
     }
@@ -379,6 +399,7 @@ impl<'h> Closure<'h> {
     fn change(
         &mut self,
         rights: &Rights,
+        occasion: Occasion,
         act: impl FnOnce(&mut Repository, &mut Rules<'_>) -> Result<Receipt, Refused>,
     ) -> Result<Published, Refused> {
         let before = self.repository.version();
@@ -389,15 +410,21 @@ impl<'h> Closure<'h> {
             settings: &self.settings,
             modules: &self.modules,
             content: &self.content,
+            certificates: &self.certificates,
         };
         let mut broken = None;
+        let mut warnings = Vec::new();
         let mut check = |state: &State, changes: &[Change]| match stage.prepare(
             state,
             changes,
             &old,
             before + 1,
+            occasion,
         ) {
-            Ok(troubles) => troubles,
+            Ok(troubles) => {
+                warnings.clone_from(&troubles);
+                troubles
+            }
             Err(error) => {
                 broken = Some(error);
                 vec![Diagnostic::error(
@@ -419,7 +446,7 @@ impl<'h> Closure<'h> {
             Receipt::Nothing => return Ok(Published::Nothing),
             Receipt::Done(done) => done,
         };
-        self.publish(before, done)
+        self.publish(before, done, warnings)
     }
 
     /// The generation that is served, by the link to it.
@@ -458,6 +485,6 @@ fn no_closure(root: &Path) -> Refused {
 }
 
 /// The world failed us.
-pub(crate) fn failed(error: io::Error) -> Refused {
+pub fn failed(error: io::Error) -> Refused {
     Refused::Failed(Error::new(FAILED, error.to_string()))
 }

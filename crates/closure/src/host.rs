@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::address::Endpoint;
+use crate::tls::{self, Secured};
 
 /// What a closure needs of the machine that it runs on. Unless they say so, changes need not be on the disk when they
 /// return; [`Host::synchronise`] puts them there.
@@ -54,6 +55,14 @@ pub trait Host {
     fn try_endpoint(&self, endpoint: Endpoint) -> io::Result<()>;
     /// Sends bytes, and receives until the other side closes.
     fn exchange(&self, endpoint: Endpoint, bytes: &[u8], limit: Duration) -> io::Result<Vec<u8>>;
+    /// The same where TLS is spoken, to the host of a name, or to whoever is there.
+    fn exchange_secured(
+        &self,
+        endpoint: Endpoint,
+        named: Option<&str>,
+        bytes: &[u8],
+        limit: Duration,
+    ) -> io::Result<Secured>;
     /// The time in milliseconds since 1970.
     fn now(&self) -> u64;
     /// Waits.
@@ -358,14 +367,21 @@ impl Host for Machine {
     }
 
     fn exchange(&self, endpoint: Endpoint, bytes: &[u8], limit: Duration) -> io::Result<Vec<u8>> {
-        let mut stream = TcpStream::connect_timeout(&endpoint, limit)?;
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(limit))?;
-        stream.set_write_timeout(Some(limit))?;
+        let mut stream = connect(endpoint, limit)?;
         stream.write_all(bytes)?;
         let mut received = Vec::new();
         stream.take(LONGEST).read_to_end(&mut received)?;
         Ok(received)
+    }
+
+    fn exchange_secured(
+        &self,
+        endpoint: Endpoint,
+        named: Option<&str>,
+        bytes: &[u8],
+        limit: Duration,
+    ) -> io::Result<Secured> {
+        tls::exchange(connect(endpoint, limit)?, named, bytes, LONGEST)
     }
 
     fn now(&self) -> u64 {
@@ -377,6 +393,14 @@ impl Host for Machine {
     fn wait(&self, time: Duration) {
         thread::sleep(time);
     }
+}
+
+fn connect(endpoint: Endpoint, limit: Duration) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect_timeout(&endpoint, limit)?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(limit))?;
+    stream.set_write_timeout(Some(limit))?;
+    Ok(stream)
 }
 
 fn seen(name: String, metadata: &fs::Metadata) -> Entry {

@@ -41,6 +41,7 @@ impl Closure<'_> {
         if let Err(error) = self.repository.check() {
             drift.push(Diagnostic::from(error));
         }
+        drift.extend(self.certificates_differ()?);
         if self.settings.server == Server::Apache {
             drift.extend(self.read_otherwise()?);
         }
@@ -92,6 +93,7 @@ impl Closure<'_> {
 
     /// Makes again what is not as promised, and says what it was.
     pub fn repair(&mut self) -> Result<Vec<Diagnostic>, Refused> {
+        let certificates = self.repair_certificates()?;
         let damages = self.damages()?;
         for damage in damages.keys() {
             match damage {
@@ -108,7 +110,7 @@ impl Closure<'_> {
                 Damage::Current | Damage::Configuration => {}
             }
         }
-        if !damages.is_empty() {
+        if !damages.is_empty() || !certificates.is_empty() {
             let stage = self.stage();
             let version = self.repository.version();
             for (hash, _) in self.parts(version)? {
@@ -125,7 +127,10 @@ impl Closure<'_> {
                 told.map_err(|trouble| Refused::Failed(Error::from(*trouble)))?;
             }
         }
-        Ok(damages.into_values().flatten().collect())
+        Ok(certificates
+            .into_iter()
+            .chain(damages.into_values().flatten())
+            .collect())
     }
 
     fn shown(&self, shown: std::io::Result<Option<()>>, hash: Hash) -> Result<(), Refused> {

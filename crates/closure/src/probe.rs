@@ -1,4 +1,4 @@
-//! Asks a running server, and holds what it answers against what was promised.
+//! Asks a running server, and holds what it shows and answers against what was promised.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -6,13 +6,38 @@ use std::time::Duration;
 
 use hence_ledger::Hash;
 
-use crate::address::{Endpoint, Url};
+use crate::address::{Endpoint, Name, Url};
 use crate::host::Host;
 use crate::model::{Answer, Body};
 use crate::server::GENERATION;
 
 /// How long an answer may take.
 pub const LIMIT: Duration = Duration::from_secs(60);
+
+/// Something that a server is asked.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Probe {
+    /// Where.
+    pub endpoint: Endpoint,
+    /// Which host is named before a certificate is shown, where TLS is spoken.
+    pub named: Option<Name>,
+    /// Which host is meant.
+    pub host: Name,
+    /// Which of its paths.
+    pub path: String,
+}
+
+impl Probe {
+    /// What a browser asks: it names the host that it means.
+    pub fn new(endpoint: Endpoint, host: Name, path: impl Into<String>) -> Self {
+        Self {
+            endpoint,
+            named: Some(host.clone()),
+            host,
+            path: path.into(),
+        }
+    }
+}
 
 /// What a server answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,9 +107,30 @@ fn joined(mut bytes: &[u8]) -> Option<Vec<u8>> {
 
 /// Asks for a path of a host.
 pub fn ask(host: &dyn Host, endpoint: Endpoint, name: &str, path: &str) -> io::Result<Response> {
-    let request = format!("GET {path} HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n");
+    let request = request(name, path);
     let bytes = host.exchange(near(endpoint), request.as_bytes(), LIMIT)?;
-    Response::parse(&bytes).ok_or_else(|| io::Error::other("the answer is no HTTP"))
+    response(&bytes)
+}
+
+/// Asks for a path of a host where TLS is spoken. With what is answered comes the certificate that was shown.
+pub fn ask_secured(
+    host: &dyn Host,
+    endpoint: Endpoint,
+    named: Option<&str>,
+    name: &str,
+    path: &str,
+) -> io::Result<(Vec<u8>, Response)> {
+    let request = request(name, path);
+    let secured = host.exchange_secured(near(endpoint), named, request.as_bytes(), LIMIT)?;
+    Ok((secured.certificate, response(&secured.bytes)?))
+}
+
+fn request(name: &str, path: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n")
+}
+
+fn response(bytes: &[u8]) -> io::Result<Response> {
+    Response::parse(bytes).ok_or_else(|| io::Error::other("the answer is no HTTP"))
 }
 
 /// Where a server that listens there is asked from here, and from which address that is.
@@ -159,6 +205,7 @@ fn leads_to(promised: &str, got: &str) -> bool {
     }
     let path = got
         .strip_prefix("http://")
+        .or_else(|| got.strip_prefix("https://"))
         .and_then(|rest| rest.find('/').map(|at| &rest[at..]));
     let path = path.unwrap_or(got);
     promised.starts_with('/') && Url::requested(promised) == Url::requested(path)

@@ -1,9 +1,11 @@
 //! What can be asserted about an HTTP service, and the keys for it.
 //!
 //! ```text
-//! listen ADDRESS:PORT                           listen/A:P                 where the server listens
+//! listen ADDRESS:PORT [tls]                     listen/A:P                 where the server listens, and whether it speaks TLS there
+//! default ADDRESS:PORT H                        default/A:P                whose certificate is shown to who names nobody
 //! host H [on ADDRESS:PORT …]                    host/H                     a name that is served; retracting it retracts all of it
 //! alias H NAME                                  host/H/alias/NAME          another name of it
+//! cert H ADDRESS:PORT cert:HASH                 host/H/cert/A:P            its certificate there, and the key of that
 //! tree H /u/ tree:HASH                          host/H/tree/…              all below /u/ is that snapshot; the longest /u/ counts
 //! file H /u blob:HASH                           host/H/file/…              exactly that URL
 //! index H /u/ blob:HASH TYPE                    host/H/index/…             the answer for the directory, whatever is in it
@@ -46,10 +48,14 @@ pub struct Words;
 pub enum Subject {
     /// Where the server listens.
     Listen(Endpoint),
+    /// Whose certificate is shown there to who names no host that is served.
+    Default(Endpoint),
     /// A name that is served.
     Host(Name),
     /// Another name of a host.
     Alias(Name, Name),
+    /// The certificate of a host at an endpoint.
+    Cert(Name, Endpoint),
     /// How much content a host may have.
     Quota(Name),
     /// Somebody with a password.
@@ -141,8 +147,14 @@ enum About {
 pub enum Said {
     /// That it is so.
     So,
+    /// TLS is spoken.
+    Tls,
+    /// That of this host.
+    Of(Name),
     /// Only on these endpoints.
     On(Vec<Endpoint>),
+    /// This certificate, with its key.
+    Cert(Hash),
     /// This snapshot.
     Tree(Hash),
     /// This content.
@@ -253,8 +265,12 @@ impl Subject {
     pub fn key(&self) -> Key {
         match self {
             Subject::Listen(endpoint) => Key::new(["listen", &endpoint.to_string()]),
+            Subject::Default(endpoint) => Key::new(["default", &endpoint.to_string()]),
             Subject::Host(host) => Key::new(["host", host.as_str()]),
             Subject::Alias(host, name) => Key::new(["host", host.as_str(), "alias", name.as_str()]),
+            Subject::Cert(host, endpoint) => {
+                Key::new(["host", host.as_str(), "cert", &endpoint.to_string()])
+            }
             Subject::Quota(host) => Key::new(["host", host.as_str(), "quota"]),
             Subject::User(host, name) => Key::new(["host", host.as_str(), "user", name]),
             Subject::At(host, aspect, url) => aspect.key(host, url),
@@ -273,8 +289,10 @@ impl Subject {
     fn read_names(names: &[&str]) -> Result<Self, Fault> {
         let subject = match names {
             ["listen", at] => Self::Listen(endpoint(at)?),
+            ["default", at] => Self::Default(endpoint(at)?),
             ["host", host] => Self::Host(Name::read(host)?),
             ["host", host, "alias", name] => Self::Alias(Name::read(host)?, Name::read(name)?),
+            ["host", host, "cert", at] => Self::Cert(Name::read(host)?, endpoint(at)?),
             ["host", host, "quota"] => Self::Quota(Name::read(host)?),
             ["host", host, "user", name] => Self::User(Name::read(host)?, (*name).into()),
             ["host", host, "waive", check, url @ ..] => {
@@ -307,10 +325,15 @@ impl Subject {
         };
         let subject = match *kind {
             "listen" => Self::Listen(endpoint(next("an endpoint")?)?),
+            "default" => Self::Default(endpoint(next("an endpoint")?)?),
             "host" => Self::Host(Name::read(next("the name of a host")?)?),
             "alias" => {
                 let host = Name::read(next("the name of a host")?)?;
                 Self::Alias(host, Name::read(next("its other name")?)?)
+            }
+            "cert" => {
+                let host = Name::read(next("the name of a host")?)?;
+                Self::Cert(host, endpoint(next("an endpoint")?)?)
             }
             "quota" => Self::Quota(Name::read(next("the name of a host")?)?),
             "user" => {
@@ -365,9 +388,10 @@ impl Subject {
     /// The host that it is about.
     pub fn host(&self) -> Option<&Name> {
         match self {
-            Self::Listen(_) => None,
+            Self::Listen(_) | Self::Default(_) => None,
             Self::Host(host)
             | Self::Alias(host, _)
+            | Self::Cert(host, _)
             | Self::Quota(host)
             | Self::User(host, _)
             | Self::At(host, ..)
@@ -385,6 +409,9 @@ impl Subject {
             [_, more, ..] => Err(form(format!("nothing goes on with `{more}` here"))),
         };
         let said = match self {
+            Self::Listen(_) if words == ["tls"] => Said::Tls,
+            Self::Default(_) => Said::Of(Name::read(one("the name of a host")?)?),
+            Self::Cert(..) => Said::Cert(object("cert", one("a certificate")?)?),
             Self::Listen(_)
             | Self::Alias(..)
             | Self::Right(..)
@@ -440,8 +467,10 @@ impl Subject {
     fn word(&self) -> &'static str {
         match self {
             Self::Listen(_) => "listen",
+            Self::Default(_) => "default",
             Self::Host(_) => "host",
             Self::Alias(..) => "alias",
+            Self::Cert(..) => "cert",
             Self::Quota(_) => "quota",
             Self::User(..) => "user",
             Self::At(_, aspect, _) => aspect.word(),
@@ -464,8 +493,10 @@ impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Listen(endpoint) => write!(f, "listen {endpoint}"),
+            Self::Default(endpoint) => write!(f, "default {endpoint}"),
             Self::Host(host) => write!(f, "host {host}"),
             Self::Alias(host, name) => write!(f, "alias {host} {name}"),
+            Self::Cert(host, endpoint) => write!(f, "cert {host} {endpoint}"),
             Self::Quota(host) => write!(f, "quota {host}"),
             Self::User(host, name) => write!(f, "user {host} {name}"),
             Self::At(host, aspect, url) => write!(f, "{} {host} {url}", aspect.word()),
@@ -480,6 +511,9 @@ impl fmt::Display for Said {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Said::So => Ok(()),
+            Said::Tls => f.write_str("tls"),
+            Said::Of(host) => write!(f, "{host}"),
+            Said::Cert(hash) => write!(f, "cert:{hash}"),
             Said::On(endpoints) => {
                 f.write_str("on")?;
                 endpoints.iter().try_for_each(|at| write!(f, " {at}"))
@@ -606,6 +640,10 @@ impl Vocabulary for Words {
     fn supports(&self, key: &Key) -> Vec<Key> {
         match Subject::of(key) {
             Some(Subject::Listen(_) | Subject::Host(_) | Subject::Right(..)) | None => Vec::new(),
+            Some(Subject::Default(endpoint)) => vec![Subject::Listen(endpoint).key()],
+            Some(Subject::Cert(host, endpoint)) => {
+                vec![Subject::Host(host).key(), Subject::Listen(endpoint).key()]
+            }
             Some(subject) => {
                 let host = subject.host().expect("the rest is about hosts");
                 vec![Key::new(["host", host.as_str()])]
@@ -616,6 +654,7 @@ impl Vocabulary for Words {
     fn reach(&self, key: &Key) -> Reach {
         match Subject::of(key) {
             Some(Subject::Host(_)) => Reach::Below,
+            Some(Subject::Listen(_)) => Reach::Anywhere,
             _ => Reach::Nowhere,
         }
     }
@@ -653,6 +692,9 @@ fn object(kind: &str, word: &str) -> Result<Hash, Fault> {
     hash.and_then(Hash::from_hex).ok_or_else(|| {
         let help = match kind {
             "tree" => "`post DIRECTORY URL` stages a directory, and asserts its snapshot",
+            "cert" => {
+                "`post cert CHAIN KEY HOST ADDRESS:PORT` stages a certificate, and asserts it"
+            }
             _ => "`post FILE URL` stages a file, and asserts its content",
         };
         let message = format!("`{word}` is not `{kind}:` and 64 hexadecimal digits");
@@ -789,10 +831,12 @@ fn size(word: &str) -> Option<u64> {
 }
 
 /// The forms of assertions, by their first words.
-const FORMS: [(&str, &str); 15] = [
-    ("listen", "ADDRESS:PORT"),
+const FORMS: [(&str, &str); 17] = [
+    ("listen", "ADDRESS:PORT [tls]"),
+    ("default", "ADDRESS:PORT HOST"),
     ("host", "HOST [on ADDRESS:PORT …]"),
     ("alias", "HOST NAME"),
+    ("cert", "HOST ADDRESS:PORT cert:HASH"),
     ("tree", "HOST /DIRECTORY/ tree:HASH"),
     ("file", "HOST /PATH blob:HASH"),
     ("index", "HOST /DIRECTORY/ blob:HASH TYPE"),

@@ -66,6 +66,7 @@ pages! {
     "git.no-answer"
     "help.unknown-topic"
     "http.broken-promise"
+    "http.certificate"
     "http.content"
     "http.down"
     "http.drift"

@@ -14,6 +14,7 @@ use hence_closure::host::{Entry, EntryKind, Host, Ran, Signal};
 use hence_closure::publish::TEST_FAILED;
 use hence_closure::server::{Server, Setting};
 use hence_closure::site::Site;
+use hence_closure::tls::Secured;
 use hence_closure::words::Words;
 use hence_ledger::{Command, Hash, State};
 use hence_store::{Appended, Error, Memory, Refused, Store};
@@ -21,7 +22,7 @@ use hence_store::{Appended, Error, Memory, Refused, Store};
 use crate::generate::{Pool, Random};
 use crate::real;
 
-const ROOT: &str = "/root";
+pub const ROOT: &str = "/root";
 
 /// What is on the disk, and what is only said to be.
 #[derive(Clone)]
@@ -55,7 +56,7 @@ fn directory() -> Node {
     }
 }
 
-struct Disk {
+pub struct Disk {
     nodes: RefCell<Vec<Node>>,
     /// So many steps are left until the power is cut.
     left: Cell<usize>,
@@ -63,15 +64,18 @@ struct Disk {
     refuses: Cell<bool>,
     /// Whether a new generation is written over the old one: a mistake to be found.
     in_place: bool,
+    /// So many days have passed.
+    days: Cell<u64>,
 }
 
 impl Disk {
-    fn new(in_place: bool) -> Self {
+    pub fn new(in_place: bool) -> Self {
         let disk = Self {
             nodes: RefCell::new(vec![directory()]),
             left: Cell::new(usize::MAX),
             refuses: Cell::new(false),
             in_place,
+            days: Cell::new(0),
         };
         for path in ["/usr", "/usr/sbin"] {
             disk.make_directory(Path::new(path), 0o755).unwrap();
@@ -79,6 +83,11 @@ impl Disk {
         disk.write(Path::new("/usr/sbin/nginx"), b"", 0o755)
             .unwrap();
         disk
+    }
+
+    /// Lets days pass.
+    pub fn advance(&self, days: u64) {
+        self.days.set(self.days.get() + days);
     }
 
     /// The disk as it is found when the power comes back.
@@ -111,6 +120,7 @@ impl Disk {
             left: Cell::new(usize::MAX),
             refuses: Cell::new(false),
             in_place: self.in_place,
+            days: self.days.clone(),
         }
     }
 
@@ -357,15 +367,26 @@ impl Host for Disk {
         Err(io::ErrorKind::ConnectionRefused.into())
     }
 
+    fn exchange_secured(
+        &self,
+        _: Endpoint,
+        _: Option<&str>,
+        _: &[u8],
+        _: Duration,
+    ) -> io::Result<Secured> {
+        Err(io::ErrorKind::ConnectionRefused.into())
+    }
+
     fn now(&self) -> u64 {
-        0
+        // Noon of 31 January 2026.
+        1_769_860_800_000 + self.days.get() * 24 * 60 * 60 * 1000
     }
 
     fn wait(&self, _: Duration) {}
 }
 
 /// A ledger that survives, as that of a real closure does.
-struct Survivor(Arc<Memory>);
+pub struct Survivor(pub Arc<Memory>);
 
 impl Store for Survivor {
     fn place(&self) -> String {
@@ -446,6 +467,11 @@ fn served(disk: &Disk, states: &[&State]) -> Result<Hash, String> {
         }
     }
     for host in site.hosts.values() {
+        for cert in host.certs.values() {
+            if Hash::of(&read(&root.join("key").join(cert.to_string()))?) != *cert {
+                return Err(format!("the certificate {cert} is another one"));
+            }
+        }
         let blobs = host
             .files
             .values()

@@ -2,6 +2,7 @@
 
 mod agree;
 mod algebra;
+mod certificates;
 mod cluster;
 mod disk;
 mod gates;
@@ -10,3 +11,4 @@ mod load;
 mod modules;
 mod power;
 mod real;
+mod secured;

@@ -18,6 +18,7 @@ use hence_closure::language;
 use hence_closure::words::Subject;
 use hence_ledger::entry::Origin;
 use hence_ledger::{Admitted, Assertion, Change, Key};
+use hence_model::diagnostic::Diagnostic;
 use hence_store::{Refused, Request};
 use serde::Serialize;
 
@@ -190,9 +191,11 @@ fn tell(console: &mut Console<'_>, published: &Published) -> Result<Exit, Stop> 
             generation,
             probes,
             done,
+            warnings,
         } => {
             changes(console, &done.changes)?;
             cost(console, done);
+            warn(console, warnings);
             let asked = match probes {
                 1 => "1 request was answered".to_owned(),
                 probes => format!("{probes} requests were answered"),
@@ -202,9 +205,14 @@ fn tell(console: &mut Console<'_>, published: &Published) -> Result<Exit, Stop> 
             ));
             console.say("`hence http undo` takes it back");
         }
-        Published::Stopped { generation, done } => {
+        Published::Stopped {
+            generation,
+            done,
+            warnings,
+        } => {
             changes(console, &done.changes)?;
             cost(console, done);
+            warn(console, warnings);
             console.say(&format!(
                 "generation {generation} is ready, and the server does not run"
             ));
@@ -279,6 +287,13 @@ fn changes(console: &mut Console<'_>, changes: &[Change]) -> Result<(), Stop> {
         }
     }
     Ok(())
+}
+
+/// Says what somebody should know who did nothing wrong.
+fn warn(console: &mut Console<'_>, warnings: &[Diagnostic]) {
+    for warning in warnings {
+        console.refuse(warning);
+    }
 }
 
 /// Says what else it does: to others, and to what they asserted.

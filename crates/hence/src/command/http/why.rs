@@ -3,7 +3,6 @@
 use clap::Args;
 use hence_closure::address::{Endpoint, Name};
 use hence_closure::closure::Closure;
-use hence_closure::host::Machine;
 use hence_closure::language::{located, said};
 use hence_closure::level2::meant;
 use hence_closure::model::{Answer, Body, Request, behaviour};
@@ -36,6 +35,9 @@ struct Told {
     content: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     location: Option<String>,
+    /// The certificate that is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cert: Option<String>,
     /// In words.
     answer: String,
     /// Whether anything that is asserted decides it.
@@ -103,6 +105,7 @@ fn told(
 ) -> Result<Told, Stop> {
     let request = Request {
         endpoint,
+        named: Some(host.as_str()),
         host: host.as_str(),
         path,
         from: probe::near(endpoint).ip(),
@@ -110,7 +113,7 @@ fn told(
     };
     let answer = behaviour(site, closure.content(), &request);
     let mut told = Told {
-        url: format!("http://{host}{path}"),
+        url: format!("{}://{host}{path}", site.scheme(endpoint)),
         endpoint: endpoint.to_string(),
         status: answer.status,
         media: answer.media.as_ref().map(ToString::to_string),
@@ -120,6 +123,9 @@ fn told(
         },
         location: answer.location.clone(),
         answer: worded(&answer),
+        cert: site
+            .shown(endpoint, Some(host))
+            .map(|hash| format!("cert:{hash}")),
         asserted: answer.by.is_some(),
         by: None,
         asked: None,
@@ -145,12 +151,10 @@ fn told(
         });
     }
     if closure.process().is_ok_and(|process| process.is_some()) {
-        let asked = probe::ask(&Machine, endpoint, host.as_str(), path);
+        let asked = closure.breaks(site, &request, &answer);
         told.asked = Some(match asked {
-            Ok(response) => match probe::differs(&answer, &response) {
-                None => Asked::AsPromised,
-                Some(wrong) => Asked::Otherwise(wrong),
-            },
+            Ok(None) => Asked::AsPromised,
+            Ok(Some(wrong)) => Asked::Otherwise(wrong),
             Err(error) => Asked::NoAnswer(error.to_string()),
         });
     }
@@ -168,6 +172,9 @@ impl Told {
         writeln!(console.data(), "{url} at {endpoint} answers {answer}")?;
         if !self.asserted {
             writeln!(console.data(), "  as `host {host}` is not asserted")?;
+        }
+        if let Some(cert) = &self.cert {
+            writeln!(console.data(), "  under {cert}")?;
         }
         let Some(by) = &self.by else {
             return Ok(());
