@@ -13,24 +13,25 @@
 //! ROOT/run/ log/        the server's own
 //! ```
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use hence_ledger::rights::Rights;
-use hence_ledger::{Change, Command, Hash, Key, State};
+use hence_ledger::{Change, Command, Hash, Key, Keys, State, Value};
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_store::{Error, Proposal, Receipt, Redb, Refused, Repository, Request, Rules, Store};
 
-use crate::address::Endpoint;
+use crate::address::{Endpoint, Name};
 use crate::certificate::Certificates;
-use crate::checks::Occasion;
+use crate::checks::{Names, Occasion};
 use crate::content::Content;
 use crate::host::Host;
 use crate::modules::{AVAILABLE, Modules};
 use crate::publish::{self, Stage};
 use crate::server::Server;
 use crate::site::Site;
-use crate::words::{self, Words};
+use crate::words::{self, Said, Subject, Words};
 
 /// There is no closure where one is expected, or there is something already.
 pub const NO_CLOSURE: Code = Code::new("http.no-closure");
@@ -38,6 +39,9 @@ pub const NO_CLOSURE: Code = Code::new("http.no-closure");
 pub const NO_SERVER: Code = Code::new("http.no-server");
 /// Files or processes failed.
 pub const FAILED: Code = Code::new("http.failed");
+
+/// Whose assertions are those that the closure makes of itself.
+pub const CLOSURE: &str = "closure";
 
 /// What a root is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -362,22 +366,68 @@ impl<'h> Closure<'h> {
         })
     }
 
-    /// Changes what is promised, and serves it; or says why not, and leaves it as it was.
+    /// Changes what is promised, and serves it; or says why not, and leaves it as it was. If it is asserted that hosts are
+    /// held whose names lead elsewhere, that is part of the change.
     pub fn commit(
         &mut self,
         request: &Request,
         commands: &[Command],
         manner: Manner<'_>,
     ) -> Result<Published, Refused> {
-        let proposal = Proposal {
-            commands,
-            take: manner.take,
-            dormant: manner.dormant,
+        let names = Names::new(self.host);
+        let mut commands = commands.to_vec();
+        let mut take = manner.take.to_vec();
+        let mut rights = words::rights(self.repository.state());
+        let mut more = self.let_go(&commands, &names);
+        loop {
+            for command in &more {
+                for keys in rights.forbidden(&request.owner, command, &Words) {
+                    rights.confine(request.owner.as_str(), keys);
+                }
+                take.extend(command.writes(&Words).into_iter().map(|keys| match keys {
+                    Keys::Only(key) | Keys::Under(key) => key,
+                }));
+            }
+            commands.append(&mut more);
+            let proposal = Proposal {
+                commands: &commands,
+                take: &take,
+                dormant: manner.dormant,
+            };
+            let published = self.change(&rights, Occasion::New(&names), |repository, rules| {
+                repository.commit(request, &proposal, rules)
+            });
+            let astray = names.astray();
+            if astray.is_empty() {
+                return published;
+            }
+            more.extend(astray.into_iter().map(|(host, why)| Command::Assert {
+                owner: CLOSURE.into(),
+                key: Subject::Hold(host).key(),
+                value: Value::from(&Said::Text(why.into())),
+            }));
+        }
+    }
+
+    /// Retracts that hosts are held for their names, if they could be served after some commands.
+    fn let_go(&self, commands: &[Command], names: &Names<'_>) -> Vec<Command> {
+        let state = self.repository.state();
+        let holds = |host: &Name| {
+            let hold = state.get(&Subject::Hold(host.clone()).key());
+            hold.is_some_and(|hold| hold.owner == CLOSURE)
         };
-        let rights = words::rights(self.repository.state());
-        self.change(&rights, Occasion::New, |repository, rules| {
-            repository.commit(request, &proposal, rules)
-        })
+        let mut held: BTreeSet<Name> = self.site().hosts.into_keys().filter(holds).collect();
+        if !held.is_empty() {
+            let mut state = state.clone();
+            for command in commands {
+                state.perform(command, self.repository.version() + 1, &Words);
+            }
+            let found = names.found(&Site::of(&state));
+            held.retain(|host| found.contains(host));
+        }
+        held.into_iter()
+            .map(|host| Subject::Hold(host).retracted())
+            .collect()
     }
 
     /// Promises again what was promised at a version, and serves it.
@@ -399,7 +449,7 @@ impl<'h> Closure<'h> {
     fn change(
         &mut self,
         rights: &Rights,
-        occasion: Occasion,
+        occasion: Occasion<'_>,
         act: impl FnOnce(&mut Repository, &mut Rules<'_>) -> Result<Receipt, Refused>,
     ) -> Result<Published, Refused> {
         let before = self.repository.version();

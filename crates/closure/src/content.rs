@@ -13,8 +13,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hence_ledger::Hash;
+use hence_model::diagnostic::Code;
 
 use crate::host::{EntryKind, Host};
+use crate::site;
+
+/// There is no room for content.
+pub const NO_ROOM: Code = Code::new("http.no-room");
+
+/// So many bytes are left free, for logs and ledgers and others.
+const RESERVE: u64 = 64 << 20;
 
 /// A snapshot of a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -152,6 +160,13 @@ pub struct Content<'h> {
     read: RefCell<HashMap<Hash, Option<Arc<Tree>>>>,
 }
 
+/// What is being staged.
+struct Batch {
+    hashes: BTreeSet<Hash>,
+    /// So many bytes may still come.
+    room: u64,
+}
+
 /// What was staged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Staged {
@@ -188,7 +203,20 @@ impl<'h> Content<'h> {
 
     /// Copies a file or directory, as it is now.
     pub fn stage(&self, from: &Path) -> Result<Staged, Unfit> {
-        let mut new = BTreeSet::new();
+        let mut new = self
+            .batch()
+            .map_err(|error| Unfit::Failed(from.to_owned(), error))?;
+        let staged = self.stage_all(from, &mut new);
+        if staged.is_err() {
+            for hash in &new.hashes {
+                // It is swept away at the next start, if not now.
+                let _ = self.host.remove(&self.object(*hash).with_extension("new"));
+            }
+        }
+        staged
+    }
+
+    fn stage_all(&self, from: &Path, new: &mut Batch) -> Result<Staged, Unfit> {
         let failed = |error| Unfit::Failed(from.to_owned(), error);
         let from = match self.host.look(from).map_err(failed)? {
             None => return Err(Unfit::Missing(from.to_owned())),
@@ -200,29 +228,58 @@ impl<'h> Content<'h> {
         let entry = self.host.look(&from).map_err(failed)?;
         let staged = match entry.map(|entry| entry.kind) {
             None => return Err(Unfit::Missing(from)),
-            Some(EntryKind::File) => Staged::Blob(self.stage_file(&from, &mut new)?.hash),
+            Some(EntryKind::File) => Staged::Blob(self.stage_file(&from, new)?.hash),
             Some(EntryKind::Directory) => {
                 let mut tree = Tree::default();
                 let top = self.host.canonical(&from).map_err(failed)?;
-                self.stage_directory(&from, &top, "", &mut tree, &mut new)?;
+                self.stage_directory(&from, &top, "", &mut tree, new)?;
                 let text = tree.to_text();
                 let hash = Hash::of(text.as_bytes());
-                self.put(hash, text.as_bytes(), &mut new).map_err(failed)?;
+                self.put(hash, text.as_bytes(), new).map_err(failed)?;
                 Staged::Tree(hash)
             }
             Some(_) => return Err(Unfit::NoFile(from)),
         };
-        self.keep(&new).map_err(failed)?;
+        self.keep(&new.hashes).map_err(failed)?;
         Ok(staged)
     }
 
     /// Keeps content that is at hand.
     pub fn stage_bytes(&self, bytes: &[u8]) -> io::Result<Hash> {
-        let mut new = BTreeSet::new();
+        let mut new = self.batch()?;
         let hash = Hash::of(bytes);
         self.put(hash, bytes, &mut new)?;
-        self.keep(&new)?;
+        self.keep(&new.hashes)?;
         Ok(hash)
+    }
+
+    /// How many bytes of content may still come.
+    pub fn room(&self) -> io::Result<u64> {
+        Ok(self.host.room(&self.root)?.saturating_sub(RESERVE))
+    }
+
+    /// How many bytes a host has that the server cannot read yet.
+    pub fn unseen(&self, host: &site::Host) -> io::Result<u64> {
+        let mut bytes = 0;
+        for hash in host.trees.values().collect::<BTreeSet<_>>() {
+            if self.host.look(&self.directory(*hash))?.is_none() {
+                bytes += self.tree(*hash).map_or(0, |tree| tree.size());
+            }
+        }
+        let indexes = host.indexes.values().map(|(hash, _)| hash);
+        for hash in host.files.values().chain(indexes).collect::<BTreeSet<_>>() {
+            if self.host.look(&self.file(*hash))?.is_none() {
+                bytes += self.size(*hash)?.unwrap_or(0);
+            }
+        }
+        Ok(bytes)
+    }
+
+    fn batch(&self) -> io::Result<Batch> {
+        Ok(Batch {
+            hashes: BTreeSet::new(),
+            room: self.room()?,
+        })
     }
 
     fn stage_directory(
@@ -231,7 +288,7 @@ impl<'h> Content<'h> {
         top: &Path,
         below: &str,
         tree: &mut Tree,
-        new: &mut BTreeSet<Hash>,
+        new: &mut Batch,
     ) -> Result<(), Unfit> {
         let failed = |error| Unfit::Failed(directory.to_owned(), error);
         for entry in self.host.list(directory).map_err(failed)? {
@@ -267,7 +324,7 @@ impl<'h> Content<'h> {
         Ok(())
     }
 
-    fn stage_file(&self, path: &Path, new: &mut BTreeSet<Hash>) -> Result<File, Unfit> {
+    fn stage_file(&self, path: &Path, new: &mut Batch) -> Result<File, Unfit> {
         let failed = |error| Unfit::Failed(path.to_owned(), error);
         let bytes = self.host.read(path).map_err(failed)?;
         let bytes = bytes.ok_or_else(|| Unfit::Missing(path.to_owned()))?;
@@ -277,13 +334,15 @@ impl<'h> Content<'h> {
         Ok(File { hash, size })
     }
 
-    fn put(&self, hash: Hash, bytes: &[u8], new: &mut BTreeSet<Hash>) -> io::Result<()> {
+    fn put(&self, hash: Hash, bytes: &[u8], new: &mut Batch) -> io::Result<()> {
         let path = self.object(hash);
-        if new.contains(&hash) || self.host.look(&path)?.is_some() {
+        if new.hashes.contains(&hash) || self.host.look(&path)?.is_some() {
             return Ok(());
         }
+        let room = new.room.checked_sub(bytes.len() as u64);
+        new.room = room.ok_or(io::ErrorKind::StorageFull)?;
         self.host.write(&path.with_extension("new"), bytes, 0o400)?;
-        new.insert(hash);
+        new.hashes.insert(hash);
         Ok(())
     }
 

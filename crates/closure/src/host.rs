@@ -1,11 +1,12 @@
 //! Everything outside of a closure: files, processes, the network, the clock.
 
+use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{IpAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -51,6 +52,10 @@ pub trait Host {
     fn children(&self, process: u32) -> Vec<u32>;
     /// The processes that have a file open, as far as we may know.
     fn holding(&self, path: &Path) -> Vec<u32>;
+    /// How many bytes can still be written where something is.
+    fn room(&self, path: &Path) -> io::Result<u64>;
+    /// The addresses that a name leads to, as this machine sees it.
+    fn addresses(&self, name: &str, limit: Duration) -> io::Result<Vec<IpAddr>>;
     /// Whether nobody listens at an endpoint, and we could.
     fn try_endpoint(&self, endpoint: Endpoint) -> io::Result<()>;
     /// Sends bytes, and receives until the other side closes.
@@ -360,6 +365,34 @@ impl Host for Machine {
         let number = |process: PathBuf| process.file_name()?.to_str()?.parse().ok();
         let processes = names(Path::new("/proc")).into_iter();
         processes.filter(holds).filter_map(number).collect()
+    }
+
+    fn room(&self, path: &Path) -> io::Result<u64> {
+        #[cfg(unix)]
+        {
+            let about = rustix::fs::statvfs(path)?;
+            Ok(about.f_bavail.saturating_mul(about.f_frsize))
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = path;
+            Ok(u64::MAX)
+        }
+    }
+
+    fn addresses(&self, name: &str, limit: Duration) -> io::Result<Vec<IpAddr>> {
+        let (tell, hear) = mpsc::channel();
+        let name = name.to_owned();
+        // The system may take longer than we have; it is not waited for.
+        thread::spawn(move || {
+            let found = (name.as_str(), 0).to_socket_addrs();
+            let found = found.map(|found| found.map(|at| at.ip()).collect::<BTreeSet<_>>());
+            let _ = tell.send(found.map(|found| found.into_iter().collect()));
+        });
+        match hear.recv_timeout(limit) {
+            Ok(found) => found,
+            Err(_) => Err(ErrorKind::TimedOut.into()),
+        }
     }
 
     fn try_endpoint(&self, endpoint: Endpoint) -> io::Result<()> {

@@ -108,14 +108,10 @@ pub fn parse(sources: &Sources, file: FileId, owner: &str) -> Result<Vec<Placed>
                     span: begun.to(here),
                 });
             }
-            (Some(layer), said) => {
-                let said = said.strip_prefix(&["assert"]).unwrap_or(said);
-                let skipped = texts.len() - said.len();
-                match assertion(said) {
-                    Ok(assertion) => layer.set.push(assertion),
-                    Err(fault) => troubles.push(fault.at(&words[skipped.min(words.len() - 1)..])),
-                }
-            }
+            (Some(layer), _) => match asserted(&words) {
+                Ok(assertion) => layer.set.push(assertion),
+                Err(trouble) => troubles.push(*trouble),
+            },
             (None, ["apply", "owner", owner, "{"]) => {
                 let owner = (*owner).to_owned();
                 layer = Some(Layer {
@@ -138,6 +134,41 @@ pub fn parse(sources: &Sources, file: FileId, owner: &str) -> Result<Vec<Placed>
         true => Ok(orders),
         false => Err(troubles),
     }
+}
+
+/// All that an owner is to assert, one assertion on each line of a text; or all that is wrong with them.
+pub fn parse_set(sources: &Sources, file: FileId, owner: &str) -> Result<Placed, Vec<Diagnostic>> {
+    let span = sources.span(file);
+    let mut troubles = Vec::new();
+    let mut set = Vec::new();
+    let mut start = span.start;
+    for line in sources.slice(span).split_inclusive('\n') {
+        let words = split(line, start, &mut troubles);
+        start += line.len() as u32;
+        match words
+            .filter(|words| !words.is_empty())
+            .as_deref()
+            .map(asserted)
+        {
+            Some(Ok(assertion)) => set.push(assertion),
+            Some(Err(trouble)) => troubles.push(*trouble),
+            None => {}
+        }
+    }
+    let order = Order::Write(vec![Command::apply(owner, set, &Words)]);
+    match troubles.is_empty() {
+        true => Ok(Placed { order, span }),
+        false => Err(troubles),
+    }
+}
+
+/// What a line of an owner's set asserts, whether or not it says `assert`.
+fn asserted(words: &[Word]) -> Result<(Key, Value), Box<Diagnostic>> {
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    let said = texts.strip_prefix(&["assert"]).unwrap_or(&texts);
+    let skipped = texts.len() - said.len();
+    let wrong = |fault: Misread| Box::new(fault.at(&words[skipped.min(words.len() - 1)..]));
+    assertion(said).map_err(wrong)
 }
 
 struct Layer {

@@ -4,6 +4,7 @@
 //! Here they become commands whose values are fixed: contents by their hashes. Both forms are kept, so that the history
 //! says what was meant and what was done.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use hence_ledger::entry::Origin;
@@ -15,7 +16,7 @@ use crate::address::{Name, Url};
 use crate::certificate::Certificate;
 use crate::checks::CERTIFICATE;
 use crate::closure::{Closure, failed};
-use crate::content::{Staged, Trees, Unfit};
+use crate::content::{NO_ROOM, Staged, Trees, Unfit};
 use crate::language::{Order, Post, PostCert};
 use crate::media::Media;
 use crate::words::{Aspect, FORM, Said, Subject, Words};
@@ -321,7 +322,13 @@ fn read_order(line: &str) -> Option<Order> {
 
 /// Why something cannot be staged, as seen from a directory.
 fn unfit(unfit: Unfit, directory: &Path) -> Refused {
+    let mut code = UNFIT;
     let (path, message, help) = match unfit {
+        Unfit::Failed(path, error) if error.kind() == ErrorKind::StorageFull => {
+            code = NO_ROOM;
+            let help = "make room on the disk of the closure";
+            (path, "there is no room for it".to_owned(), help)
+        }
         Unfit::Failed(path, error) => (path, error.to_string(), ""),
         Unfit::Missing(path) => (path, "it is not there".to_owned(), ""),
         Unfit::Escapes(path) => (
@@ -338,7 +345,7 @@ fn unfit(unfit: Unfit, directory: &Path) -> Refused {
     };
     let path = path.strip_prefix(directory).unwrap_or(&path);
     let message = format!("`{}` cannot be staged: {message}", path.display());
-    let trouble = Diagnostic::error(UNFIT, message);
+    let trouble = Diagnostic::error(code, message);
     match help.is_empty() {
         true => trouble.into(),
         false => trouble.help(help).into(),

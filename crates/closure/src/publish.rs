@@ -26,9 +26,9 @@ use crate::address::{Endpoint, Name, Url};
 use crate::certificate::Certificates;
 use crate::checks::{Look, Occasion};
 use crate::closure::{Closure, Published, Settings, failed};
-use crate::content::{Content, Trees};
+use crate::content::{Content, NO_ROOM, Trees};
 use crate::host::{Host, Signal};
-use crate::model::{self, behaviour};
+use crate::model::{self, Body, behaviour};
 use crate::modules::Modules;
 use crate::probe::{self, Probe};
 use crate::server::{Configuration, Server, Setting, UNKNOWN, apache};
@@ -73,10 +73,14 @@ impl Stage<'_> {
         changes: &[Change],
         old: &Site,
         generation: u64,
-        occasion: Occasion,
+        occasion: Occasion<'_>,
     ) -> Result<Vec<Diagnostic>, Refused> {
         let site = Site::of(state);
         let mut troubles = clashes(&site);
+        troubles.extend(self.no_room(&site, changes)?);
+        if troubles.iter().any(Diagnostic::is_error) {
+            return Ok(troubles);
+        }
         for endpoint in site.endpoints.difference(&old.endpoints) {
             if let Err(error) = self.host.try_endpoint(*endpoint) {
                 let message = format!("the server could not listen at {endpoint}: {error}");
@@ -119,6 +123,23 @@ impl Stage<'_> {
         self.host.rename(&new, &current).map_err(failed)?;
         let root = self.root.to_owned();
         self.host.synchronise(&[root]).map_err(failed)
+    }
+
+    /// That there is no room to put content where the server reads it.
+    fn no_room(&self, site: &Site, changes: &[Change]) -> Result<Option<Diagnostic>, Refused> {
+        let mut needed = 0;
+        for host in touched(changes)
+            .iter()
+            .filter_map(|name| site.hosts.get(name))
+        {
+            needed += self.content.unseen(host).map_err(failed)?;
+        }
+        let room = self.content.room().map_err(failed)?;
+        Ok((needed > room).then(|| {
+            let message =
+                format!("{needed} bytes of content are to be served, and there is room for {room}");
+            Diagnostic::error(NO_ROOM, message).help("make room on the disk of the closure")
+        }))
     }
 
     /// Puts content where the server reads it.
@@ -490,7 +511,16 @@ impl Closure<'_> {
                         ..Probe::new(endpoint, host, "/")
                     }));
                 }
-                Subject::Default(_) => {}
+                Subject::Default(_) | Subject::Names => {}
+                Subject::Feature(_) => {
+                    for (name, host) in new.hosts.iter().take(SAMPLE) {
+                        let own = host.indexes.keys().take(1).chain(host.files.keys().take(1));
+                        let trees = host.trees.iter().take(1);
+                        let below = trees.flat_map(|(url, tree)| self.sample(*tree, url));
+                        let own = own.cloned().chain(below);
+                        urls.extend(own.map(|url| (name.clone(), url)));
+                    }
+                }
                 Subject::Listen(_) => {
                     urls.extend(
                         new.hosts
@@ -499,7 +529,7 @@ impl Closure<'_> {
                             .map(|name| (name.clone(), Url::root())),
                     );
                 }
-                Subject::Host(name) | Subject::Cert(name, _) => {
+                Subject::Host(name) | Subject::Cert(name, _) | Subject::Hold(name) => {
                     urls.insert((name, Url::root()));
                 }
                 Subject::Alias(_, alias) => drop(urls.insert((alias, Url::root()))),
@@ -592,19 +622,44 @@ impl Closure<'_> {
         let (endpoint, named) = (request.endpoint, request.named);
         if !site.secured.contains(&endpoint) {
             let response = probe::ask(self.host, endpoint, request.host, request.path)?;
-            return Ok(probe::differs(promised, &response));
+            return match probe::differs(promised, &response) {
+                None => self.compresses(site, request, None, promised),
+                wrong => Ok(wrong),
+            };
         }
         let asked = probe::ask_secured(self.host, endpoint, named, request.host, request.path);
         let (shown, response) = asked?;
         let named = named.and_then(|named| Name::read(named).ok());
         let cert = site.shown(endpoint, named.as_ref());
         Ok(match self.certificates.is_shown(cert, &shown)? {
-            true => probe::differs(promised, &response),
+            true => match probe::differs(promised, &response) {
+                None => self.compresses(site, request, Some(request.named), promised)?,
+                wrong => wrong,
+            },
             false => Some(match cert {
                 Some(hash) => format!("expected cert:{hash}, another certificate is shown"),
                 None => "expected a certificate that is nobody's, another one is shown".to_owned(),
             }),
         })
+    }
+
+    /// What is wrong with the same content for who can unpack it.
+    fn compresses(
+        &self,
+        site: &Site,
+        request: &model::Request<'_>,
+        named: Option<Option<&str>>,
+        promised: &model::Answer,
+    ) -> io::Result<Option<String>> {
+        let Body::Content(hash) = promised.body else {
+            return Ok(None);
+        };
+        if !site.compresses(promised.media.as_ref()) {
+            return Ok(None);
+        }
+        let (endpoint, host) = (request.endpoint, request.host);
+        let response = probe::ask_compressed(self.host, endpoint, named, host, request.path)?;
+        Ok(probe::unpacks(hash, &response))
     }
 
     /// The process of the server, if it runs.

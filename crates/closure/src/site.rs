@@ -7,8 +7,8 @@ use hence_ledger::{Hash, Key, State};
 
 use crate::address::{Endpoint, Name, Url};
 use crate::content::Trees;
-use crate::media::Media;
-use crate::words::{self, Aspect, Said, Subject, Target, Upstream, Who};
+use crate::media::{Media, TEXTS};
+use crate::words::{self, Aspect, Feature, Policy, Said, Subject, Target, Upstream, Who};
 
 /// All that is served.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,6 +19,10 @@ pub struct Site {
     pub secured: BTreeSet<Endpoint>,
     /// Whose certificates are shown there to who names no host that is served.
     pub defaults: BTreeMap<Endpoint, Name>,
+    /// What becomes of hosts whose names lead elsewhere, if that is said.
+    pub names: Option<Policy>,
+    /// The types that are sent compressed to who wants it.
+    pub compressed: BTreeSet<String>,
     /// The hosts, by name.
     pub hosts: BTreeMap<Name, Host>,
 }
@@ -28,6 +32,8 @@ pub struct Site {
 pub struct Host {
     /// The endpoints where it is served; all, if none are named.
     pub on: Option<Vec<Endpoint>>,
+    /// Why it is not served for now, if it is not.
+    pub held: Option<EcoString>,
     /// Its certificates, by the endpoints where they are shown.
     pub certs: BTreeMap<Endpoint, Hash>,
     /// Its other names.
@@ -79,6 +85,8 @@ impl Site {
                         site.secured.insert(endpoint);
                     }
                 }
+                (Subject::Names, Said::Names(policy)) => site.names = Some(policy),
+                (Subject::Feature(Feature::Compression), said) => site.compress(&said),
                 (Subject::Default(endpoint), Said::Of(name)) => {
                     site.defaults.insert(endpoint, name);
                 }
@@ -106,6 +114,22 @@ impl Site {
         site
     }
 
+    fn compress(&mut self, said: &Said) {
+        match said {
+            // nginx always sends pages compressed, so they always are.
+            Said::Types(types) => {
+                let types = types.iter().map(|media| media.essence().to_owned());
+                self.compressed = types.chain(["text/html".to_owned()]).collect();
+            }
+            _ => self.compressed = TEXTS.iter().map(|media| (*media).to_owned()).collect(),
+        }
+    }
+
+    /// Whether content of a type is sent compressed to who wants it.
+    pub fn compresses(&self, media: Option<&Media>) -> bool {
+        media.is_some_and(|media| self.compressed.contains(media.essence()))
+    }
+
     /// The host that a name means at an endpoint. A name of its own counts more than another's alias.
     pub fn host(&self, endpoint: Endpoint, name: &Name) -> Option<(&Name, &Host)> {
         let own = self.hosts.get_key_value(name);
@@ -120,7 +144,7 @@ impl Site {
     /// Whether a host is served at an endpoint, if the server listens there: where TLS is spoken, it needs a certificate.
     pub fn serves(&self, host: &Host, endpoint: Endpoint) -> bool {
         let can_speak = !self.secured.contains(&endpoint) || host.certs.contains_key(&endpoint);
-        host.is_on(endpoint) && can_speak
+        host.is_on(endpoint) && can_speak && host.held.is_none()
     }
 
     /// How addresses at an endpoint begin.
@@ -184,6 +208,7 @@ impl Host {
             (Subject::Cert(_, endpoint), Said::Cert(cert)) => {
                 self.certs.insert(endpoint, cert);
             }
+            (Subject::Hold(_), Said::Text(reason)) => self.held = Some(reason),
             (Subject::Quota(_), Said::Quota(bytes)) => self.quota = Some(bytes),
             (Subject::User(_, name), Said::Text(sum)) => drop(self.users.insert(name, sum)),
             (Subject::Waive(_, check, url), Said::Text(reason)) => {
@@ -281,7 +306,9 @@ pub fn dormant(state: &State, site: &Site, trees: &dyn Trees) -> Vec<(Key, Strin
 
 fn sleeps(subject: &Subject, said: &Said, site: &Site, trees: &dyn Trees) -> Option<String> {
     let name = match (subject, said) {
-        (Subject::Listen(_) | Subject::Right(..), _) => return None,
+        (Subject::Listen(_) | Subject::Names | Subject::Feature(_) | Subject::Right(..), _) => {
+            return None;
+        }
         (Subject::Default(endpoint), Said::Of(name)) => {
             let is_shown = site.secured.contains(endpoint)
                 && site
@@ -297,6 +324,9 @@ fn sleeps(subject: &Subject, said: &Said, site: &Site, trees: &dyn Trees) -> Opt
     };
     match (subject, said) {
         (Subject::Host(_), _) => {
+            if let Some(reason) = &host.held {
+                return Some(format!("it is held: {reason}"));
+            }
             let mut meant = site
                 .endpoints
                 .iter()

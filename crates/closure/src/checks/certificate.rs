@@ -22,7 +22,7 @@ pub fn check(
     changes: &[Change],
     certificates: &Certificates<'_>,
     now: u64,
-    occasion: Occasion,
+    occasion: Occasion<'_>,
 ) -> io::Result<Vec<Diagnostic>> {
     let mut troubles = Vec::new();
     for ((name, endpoint), asserted) in touched(site, changes) {
@@ -37,7 +37,7 @@ pub fn check(
             continue;
         };
         // Whoever says something else about the host did not choose the certificate.
-        let may_refuse = asserted && occasion == Occasion::New;
+        let may_refuse = asserted && matches!(occasion, Occasion::New(_));
         troubles.extend(valid(&certificate, now, &name, endpoint, may_refuse));
         for other in std::iter::once(&name).chain(&host.aliases) {
             if certificate.covers(other) {

@@ -12,8 +12,10 @@
 
 mod certificate;
 mod html;
+mod names;
 
 pub use certificate::ageing;
+pub use names::{NAMES, Names};
 
 use std::collections::BTreeMap;
 use std::io;
@@ -63,10 +65,10 @@ const OPEN: &[&str] = &[
 ];
 
 /// What something is looked at for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Occasion {
-    /// Somebody asserts it.
-    New,
+#[derive(Clone, Copy)]
+pub enum Occasion<'n> {
+    /// Somebody asserts it. Names are looked up.
+    New(&'n Names<'n>),
     /// It was good once: what only time has changed does not keep it from being served again.
     Again,
 }
@@ -80,7 +82,7 @@ pub struct Look<'l> {
     /// The time in milliseconds since 1970.
     pub now: u64,
     /// What for.
-    pub occasion: Occasion,
+    pub occasion: Occasion<'l>,
 }
 
 impl Look<'_> {
@@ -88,7 +90,11 @@ impl Look<'_> {
     pub fn check(&self, site: &Site, changes: &[Change]) -> io::Result<Vec<Diagnostic>> {
         let (certificates, now, occasion) = (self.certificates, self.now, self.occasion);
         let mut troubles = match occasion {
-            Occasion::New => contents(site, changes, self.content)?,
+            Occasion::New(names) => {
+                let mut troubles = contents(site, changes, self.content)?;
+                troubles.extend(names.check(site, changes));
+                troubles
+            }
             Occasion::Again => Vec::new(),
         };
         let more = certificate::check(site, changes, certificates, now, occasion)?;

@@ -33,6 +33,9 @@ pub fn needs(site: &Site) -> Vec<&'static str> {
     if site.hosts.values().any(|host| !host.proxies.is_empty()) {
         needs.push("proxy_http");
     }
+    if !site.compressed.is_empty() {
+        needs.push("deflate");
+    }
     needs
 }
 
@@ -113,6 +116,10 @@ Header always set {GENERATION} "{}"
     }
     for endpoint in &site.endpoints {
         let _ = writeln!(main, "Listen {endpoint}");
+    }
+    if !site.compressed.is_empty() {
+        let types: Vec<&str> = site.compressed.iter().map(String::as_str).collect();
+        let _ = writeln!(main, "AddOutputFilterByType DEFLATE {}", types.join(" "));
     }
     if !site.secured.is_empty() {
         let _ = writeln!(

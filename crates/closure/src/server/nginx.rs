@@ -12,7 +12,7 @@ use hence_ledger::Hash;
 use crate::address::{Endpoint, Url};
 use crate::certificate;
 use crate::media::{Media, TABLE};
-use crate::server::{Configuration, GENERATION, Setting};
+use crate::server::{Configuration, GENERATION, LEAST, Setting};
 use crate::site::{Host, Mount, Site};
 use crate::words::Who;
 
@@ -107,6 +107,7 @@ http {{
         }
         main.push_str("  }\n");
     }
+    main.push_str(&compression(site));
     if !site.secured.is_empty() {
         main.push_str(
             "  ssl_protocols TLSv1.2 TLSv1.3;\n  map_hash_max_size 65536;\n  map_hash_bucket_size 512;\n",
@@ -119,6 +120,30 @@ http {{
     main.push_str("}\n");
     configuration.main = main;
     configuration
+}
+
+/// What is sent compressed. nginx looks for a type with all its parameters.
+fn compression(site: &Site) -> String {
+    if site.compressed.is_empty() {
+        return String::new();
+    }
+    let said = site.hosts.values().flat_map(|host| {
+        let indexes = host.indexes.values().map(|(_, media)| media);
+        indexes.chain(host.types.values())
+    });
+    let said = said.filter(|media| site.compresses(Some(media)));
+    let mut types: BTreeSet<&str> = said.map(Media::as_str).collect();
+    types.extend(site.compressed.iter().map(String::as_str));
+    // It is always one of them.
+    types.remove("text/html");
+    let mut text = format!(
+        "  types_hash_bucket_size 512;\n  gzip on;\n  gzip_vary on;\n  gzip_min_length {LEAST};\n"
+    );
+    if !types.is_empty() {
+        let types: Vec<String> = types.iter().map(|media| format!("\"{media}\"")).collect();
+        let _ = writeln!(text, "  gzip_types {};", types.join(" "));
+    }
+    text
 }
 
 /// Which certificate is shown to who names which host.

@@ -33,7 +33,7 @@ fn between(names: &[&str], from: Day, until: Day) -> Certificate {
     Certificate::read(made.pem().as_bytes(), key.serialize_pem().as_bytes()).unwrap()
 }
 
-fn open(disk: &Disk) -> Closure<'_> {
+pub fn open(disk: &Disk) -> Closure<'_> {
     let memory = Survivor(Arc::new(Memory::default()));
     Closure::on(disk, Path::new(ROOT), Box::new(memory)).unwrap()
 }

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io;
+use std::net::IpAddr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -66,6 +67,12 @@ pub struct Disk {
     in_place: bool,
     /// So many days have passed.
     days: Cell<u64>,
+    /// So many bytes are free.
+    pub room: Cell<u64>,
+    /// Where names lead.
+    pub names: RefCell<BTreeMap<String, Vec<IpAddr>>>,
+    /// So many names were looked up.
+    pub asked: Cell<usize>,
 }
 
 impl Disk {
@@ -76,6 +83,9 @@ impl Disk {
             refuses: Cell::new(false),
             in_place,
             days: Cell::new(0),
+            room: Cell::new(u64::MAX),
+            names: RefCell::default(),
+            asked: Cell::new(0),
         };
         for path in ["/usr", "/usr/sbin"] {
             disk.make_directory(Path::new(path), 0o755).unwrap();
@@ -121,6 +131,9 @@ impl Disk {
             refuses: Cell::new(false),
             in_place: self.in_place,
             days: self.days.clone(),
+            room: self.room.clone(),
+            names: self.names.clone(),
+            asked: self.asked.clone(),
         }
     }
 
@@ -359,8 +372,23 @@ impl Host for Disk {
         Vec::new()
     }
 
-    fn try_endpoint(&self, _: Endpoint) -> io::Result<()> {
-        Ok(())
+    fn room(&self, _: &Path) -> io::Result<u64> {
+        Ok(self.room.get())
+    }
+
+    fn addresses(&self, name: &str, _: Duration) -> io::Result<Vec<IpAddr>> {
+        self.asked.set(self.asked.get() + 1);
+        let names = self.names.borrow();
+        let found = names.get(name).cloned();
+        found.ok_or_else(|| io::Error::other("nobody knows this name"))
+    }
+
+    /// The machine has one address.
+    fn try_endpoint(&self, endpoint: Endpoint) -> io::Result<()> {
+        match endpoint.port() == 0 && endpoint.ip().to_string() != "192.0.2.1" {
+            true => Err(io::ErrorKind::AddrNotAvailable.into()),
+            false => Ok(()),
+        }
     }
 
     fn exchange(&self, _: Endpoint, _: &[u8], _: Duration) -> io::Result<Vec<u8>> {

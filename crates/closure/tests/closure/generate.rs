@@ -97,7 +97,7 @@ pub struct Pool {
 impl Pool {
     pub fn new(endpoints: Vec<SocketAddr>) -> Self {
         let blobs: Vec<Vec<u8>> = (0..6)
-            .map(|n| format!("<p>blob {n}").into_bytes())
+            .map(|n| format!("<p>blob {n}{}", " and more".repeat(40 * (n % 2))).into_bytes())
             .collect();
         let file = |n: usize| File {
             hash: Hash::of(&blobs[n]),
@@ -153,7 +153,13 @@ impl Pool {
         let media = *random.one(&MEDIA);
         let endpoint = random.one(&self.endpoints);
         let cert = random.one(&self.certificates).hash();
-        match random.below(30) {
+        match random.below(34) {
+            31 => "feature compression".to_owned(),
+            32 => format!(
+                "feature compression {}",
+                random.one(&["image/png", "text/plain"])
+            ),
+            30 => format!("hold {host} for a while"),
             0 => format!("listen {endpoint}"),
             24 | 25 => format!("listen {endpoint} tls"),
             26..=28 => format!("cert {host} {endpoint} cert:{cert}"),
@@ -167,7 +173,7 @@ impl Pool {
             15 | 16 => format!("listing {host} {directory}"),
             17 | 18 => format!("type {host} {file} {media}"),
             19 => format!("redirect {host} {file} 301 /a/"),
-            20 => format!("redirect {host} {directory} 302 http://example.org/x?y=1&z"),
+            20 | 33 => format!("redirect {host} {directory} 302 http://example.org/x?y=1&z"),
             21 => format!("access {host} {directory} none"),
             22 => format!("access {host} {directory} {}", random.one(&ACCESS)),
             _ => format!("quota {host} 1G"),

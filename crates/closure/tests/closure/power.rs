@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::io;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -120,6 +121,14 @@ impl Host for Dark {
 
     fn holding(&self, path: &Path) -> Vec<u32> {
         Machine.holding(path)
+    }
+
+    fn room(&self, path: &Path) -> io::Result<u64> {
+        Machine.room(path)
+    }
+
+    fn addresses(&self, name: &str, limit: Duration) -> io::Result<Vec<IpAddr>> {
+        Machine.addresses(name, limit)
     }
 
     fn try_endpoint(&self, endpoint: Endpoint) -> io::Result<()> {

@@ -93,7 +93,8 @@ pub fn request() -> Request {
 
 /// Commits commands, whatever they take from whom.
 pub fn commit(closure: &mut Closure<'_>, commands: &[Command]) -> Result<Published, Refused> {
-    let take = ["host", "listen", "default", "right"].map(|name| Key::new([name]));
+    let take =
+        ["host", "listen", "default", "names", "feature", "right"].map(|name| Key::new([name]));
     let manner = Manner {
         take: &take,
         dormant: true,

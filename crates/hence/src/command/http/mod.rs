@@ -58,7 +58,9 @@ enum Verb {
     Retract(change::Words),
     /// Retract all that is said about a URL and what is below it: `retract-under foo.test /old`
     RetractUnder(change::Words),
-    /// Serve a file or directory, as it is now: `post DIRECTORY http://foo.test/`
+    Apply(change::Apply),
+    /// Serve a file or directory, as it is now: `post DIRECTORY http://foo.test/`; or show a certificate: `post cert CHAIN
+    /// KEY foo.test 192.0.2.1:443`
     Post(change::Words),
     /// Post again what was posted there: `refresh http://foo.test/`
     Refresh(change::Words),
@@ -99,6 +101,7 @@ impl Http {
             Verb::Assert(words) => words.run("assert", self, console),
             Verb::Retract(words) => words.run("retract", self, console),
             Verb::RetractUnder(words) => words.run("retract-under", self, console),
+            Verb::Apply(command) => command.run(self, console),
             Verb::Post(words) => words.run("post", self, console),
             Verb::Refresh(words) => words.run("refresh", self, console),
             Verb::Copy(words) => words.run("copy", self, console),

@@ -42,6 +42,9 @@ struct Told {
     answer: String,
     /// Whether anything that is asserted decides it.
     asserted: bool,
+    /// What is missing if none does.
+    #[serde(skip)]
+    missing: String,
     /// The assertion that decides it.
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<Decided>,
@@ -90,7 +93,7 @@ impl Why {
             writeln!(console.data(), "the server listens nowhere")?;
         }
         for told in &all {
-            told.write(console, host.as_str())?;
+            told.write(console)?;
         }
         Ok(Exit::Done)
     }
@@ -127,6 +130,12 @@ fn told(
             .shown(endpoint, Some(host))
             .map(|hash| format!("cert:{hash}")),
         asserted: answer.by.is_some(),
+        missing: match site.hosts.get(host) {
+            None => format!("`host {host}` is not asserted"),
+            Some(site) if site.held.is_some() => format!("`host {host}` is held"),
+            Some(site) if !site.is_on(endpoint) => format!("`host {host}` is not there"),
+            Some(_) => format!("`host {host}` has no `cert` there"),
+        },
         by: None,
         asked: None,
     };
@@ -162,7 +171,7 @@ fn told(
 }
 
 impl Told {
-    fn write(&self, console: &mut Console<'_>, host: &str) -> Result<(), Stop> {
+    fn write(&self, console: &mut Console<'_>) -> Result<(), Stop> {
         let Self {
             url,
             endpoint,
@@ -171,7 +180,7 @@ impl Told {
         } = self;
         writeln!(console.data(), "{url} at {endpoint} answers {answer}")?;
         if !self.asserted {
-            writeln!(console.data(), "  as `host {host}` is not asserted")?;
+            writeln!(console.data(), "  as {}", self.missing)?;
         }
         if let Some(cert) = &self.cert {
             writeln!(console.data(), "  under {cert}")?;
