@@ -101,15 +101,8 @@ impl Agent<'_> {
         let message = format!("version {version}");
         for (owner, set) in [(NODE, listens.collect()), (OWNER, part.set())] {
             let commands = [applied(owner, set)];
-            let request = Request {
-                author: self.settings.node.clone(),
-                owner: owner.to_owned(),
-                time: self.host.now(),
-                message: message.clone(),
-                origin: Origin::Command(hence_closure::language::written(&commands)),
-                objects: Vec::new(),
-                if_version: None,
-            };
+            let words = hence_closure::language::written(&commands);
+            let request = self.request(owner, &message, words);
             let manner = Manner {
                 dormant: true,
                 ..Manner::default()
@@ -157,7 +150,8 @@ impl Agent<'_> {
                 });
                 if !found.is_empty() {
                     wrong.push(worded(&found));
-                    if let Err(why) = sorted(closure.repair())? {
+                    let request = self.request(OWNER, "", "repair".to_owned());
+                    if let Err(why) = sorted(closure.repair(&request))? {
                         wrong.push(why);
                     }
                 }
@@ -169,6 +163,18 @@ impl Agent<'_> {
             wrong.push(why);
         }
         Ok(wrong)
+    }
+
+    fn request(&self, owner: &str, message: &str, words: String) -> Request {
+        Request {
+            author: self.settings.node.clone(),
+            owner: owner.to_owned(),
+            time: self.host.now(),
+            message: message.to_owned(),
+            origin: Origin::Command(words),
+            objects: Vec::new(),
+            if_version: None,
+        }
     }
 
     /// The closure of this node, made if it is not there; or why there is none.

@@ -5,6 +5,7 @@
 //! ROOT/modules          what is known about Apache's modules
 //! ROOT/ledger/          what is asserted, by whom, since when
 //! ROOT/object/ file/ tree/       content, see `content`
+//! ROOT/secret/ key/     certificates and their keys, see `certificate`
 //! ROOT/part/HASH        pieces of configurations
 //! ROOT/generation/N/    the configuration for version N of the ledger, and what that asserts
 //! ROOT/current          a link to the generation that is served: renaming it is the one visible step
@@ -12,22 +13,25 @@
 //! ROOT/run/ log/        the server's own
 //! ```
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use hence_ledger::rights::Rights;
-use hence_ledger::{Change, Command, Hash, Key, State};
+use hence_ledger::{Change, Command, Hash, Key, Keys, State, Value};
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_store::{Error, Proposal, Receipt, Redb, Refused, Repository, Request, Rules, Store};
 
-use crate::address::Endpoint;
+use crate::address::{Endpoint, Name};
+use crate::certificate::Certificates;
+use crate::checks::{Names, Occasion};
 use crate::content::Content;
 use crate::host::Host;
 use crate::modules::{AVAILABLE, Modules};
 use crate::publish::{self, Stage};
 use crate::server::Server;
 use crate::site::Site;
-use crate::words::{self, Words};
+use crate::words::{self, Said, Subject, Words};
 
 /// There is no closure where one is expected, or there is something already.
 pub const NO_CLOSURE: Code = Code::new("http.no-closure");
@@ -35,6 +39,9 @@ pub const NO_CLOSURE: Code = Code::new("http.no-closure");
 pub const NO_SERVER: Code = Code::new("http.no-server");
 /// Files or processes failed.
 pub const FAILED: Code = Code::new("http.failed");
+
+/// Whose assertions are those that the closure makes of itself.
+pub const CLOSURE: &str = "closure";
 
 /// What a root is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +73,7 @@ pub struct Closure<'h> {
     pub(crate) modules: Modules,
     pub(crate) repository: Repository,
     pub(crate) content: Content<'h>,
+    pub(crate) certificates: Certificates<'h>,
 }
 
 /// What became of a change.
@@ -81,6 +89,8 @@ pub enum Published {
         probes: usize,
         /// What it did.
         done: hence_ledger::Admitted,
+        /// What somebody should know about it.
+        warnings: Vec<Diagnostic>,
     },
     /// There is a new generation, and no server that could answer.
     Stopped {
@@ -88,6 +98,8 @@ pub enum Published {
         generation: u64,
         /// What it did.
         done: hence_ledger::Admitted,
+        /// What somebody should know about it.
+        warnings: Vec<Diagnostic>,
     },
     /// A promise was broken, so all is as it was.
     RolledBack {
@@ -134,6 +146,8 @@ pub fn init(host: &dyn Host, root: &Path, server: Server) -> Result<PathBuf, Ref
         ("object", 0o700),
         ("file", 0o755),
         ("tree", 0o755),
+        ("secret", 0o700),
+        ("key", 0o750),
         ("part", 0o755),
         ("generation", 0o755),
         ("none", 0o755),
@@ -146,7 +160,9 @@ pub fn init(host: &dyn Host, root: &Path, server: Server) -> Result<PathBuf, Ref
     }
     if let Some(user) = &user {
         // The server may pass, read what it serves, and write only what is its own.
-        host.give(&root, 0, user.group).map_err(failed)?;
+        for path in [root.clone(), root.join("key")] {
+            host.give(&path, 0, user.group).map_err(failed)?;
+        }
         for name in ["run", "log"] {
             host.give(&root.join(name), user.user, user.group)
                 .map_err(failed)?;
@@ -166,12 +182,14 @@ pub fn init(host: &dyn Host, root: &Path, server: Server) -> Result<PathBuf, Ref
     };
     let modules = known_modules(host, &root)?;
     let content = Content::new(host, &root);
+    let certificates = Certificates::new(host, &root, settings.user.clone());
     let stage = Stage {
         host,
         root: &root,
         settings: &settings,
         modules: &modules,
         content: &content,
+        certificates: &certificates,
     };
     stage.base()?;
     host.write(&root.join("server"), settings.to_text().as_bytes(), 0o644)
@@ -287,10 +305,11 @@ impl<'h> Closure<'h> {
         let root = host.canonical(root).map_err(failed)?;
         Ok(Self {
             host,
-            settings,
             modules: known_modules(host, &root)?,
             repository: Repository::open(store)?,
             content: Content::new(host, &root),
+            certificates: Certificates::new(host, &root, settings.user.clone()),
+            settings,
             root,
         })
     }
@@ -313,6 +332,11 @@ impl<'h> Closure<'h> {
     /// Its content.
     pub fn content(&self) -> &Content<'h> {
         &self.content
+    }
+
+    /// Its certificates.
+    pub fn certificates(&self) -> &Certificates<'h> {
+        &self.certificates
     }
 
     /// What it promises.
@@ -342,28 +366,74 @@ impl<'h> Closure<'h> {
         })
     }
 
-    /// Changes what is promised, and serves it; or says why not, and leaves it as it was.
+    /// Changes what is promised, and serves it; or says why not, and leaves it as it was. If it is asserted that hosts are
+    /// held whose names lead elsewhere, that is part of the change.
     pub fn commit(
         &mut self,
         request: &Request,
         commands: &[Command],
         manner: Manner<'_>,
     ) -> Result<Published, Refused> {
-        let proposal = Proposal {
-            commands,
-            take: manner.take,
-            dormant: manner.dormant,
+        let names = Names::new(self.host);
+        let mut commands = commands.to_vec();
+        let mut take = manner.take.to_vec();
+        let mut rights = words::rights(self.repository.state());
+        let mut more = self.let_go(&commands, &names);
+        loop {
+            for command in &more {
+                for keys in rights.forbidden(&request.owner, command, &Words) {
+                    rights.confine(request.owner.as_str(), keys);
+                }
+                take.extend(command.writes(&Words).into_iter().map(|keys| match keys {
+                    Keys::Only(key) | Keys::Under(key) => key,
+                }));
+            }
+            commands.append(&mut more);
+            let proposal = Proposal {
+                commands: &commands,
+                take: &take,
+                dormant: manner.dormant,
+            };
+            let published = self.change(&rights, Occasion::New(&names), |repository, rules| {
+                repository.commit(request, &proposal, rules)
+            });
+            let astray = names.astray();
+            if astray.is_empty() {
+                return published;
+            }
+            more.extend(astray.into_iter().map(|(host, why)| Command::Assert {
+                owner: CLOSURE.into(),
+                key: Subject::Hold(host).key(),
+                value: Value::from(&Said::Text(why.into())),
+            }));
+        }
+    }
+
+    /// Retracts that hosts are held for their names, if they could be served after some commands.
+    fn let_go(&self, commands: &[Command], names: &Names<'_>) -> Vec<Command> {
+        let state = self.repository.state();
+        let holds = |host: &Name| {
+            let hold = state.get(&Subject::Hold(host.clone()).key());
+            hold.is_some_and(|hold| hold.owner == CLOSURE)
         };
-        let rights = words::rights(self.repository.state());
-        self.change(&rights, |repository, rules| {
-            repository.commit(request, &proposal, rules)
-        })
+        let mut held: BTreeSet<Name> = self.site().hosts.into_keys().filter(holds).collect();
+        if !held.is_empty() {
+            let mut state = state.clone();
+            for command in commands {
+                state.perform(command, self.repository.version() + 1, &Words);
+            }
+            let found = names.found(&Site::of(&state));
+            held.retain(|host| found.contains(host));
+        }
+        held.into_iter()
+            .map(|host| Subject::Hold(host).retracted())
+            .collect()
     }
 
     /// Promises again what was promised at a version, and serves it.
     pub fn restore(&mut self, request: &Request, version: u64) -> Result<Published, Refused> {
         let rights = words::rights(self.repository.state());
-        self.change(&rights, |repository, rules| {
+        self.change(&rights, Occasion::Again, |repository, rules| {
             repository.restore(request, version, rules)
         })
     }
@@ -371,7 +441,7 @@ impl<'h> Closure<'h> {
     /// Takes back a change, or the newest one that stands.
     pub fn undo(&mut self, request: &Request, version: Option<u64>) -> Result<Published, Refused> {
         let rights = words::rights(self.repository.state());
-        self.change(&rights, |repository, rules| {
+        self.change(&rights, Occasion::Again, |repository, rules| {
             repository.undo(request, version, rules)
         })
     }
@@ -379,6 +449,7 @@ impl<'h> Closure<'h> {
     fn change(
         &mut self,
         rights: &Rights,
+        occasion: Occasion<'_>,
         act: impl FnOnce(&mut Repository, &mut Rules<'_>) -> Result<Receipt, Refused>,
     ) -> Result<Published, Refused> {
         let before = self.repository.version();
@@ -389,15 +460,21 @@ impl<'h> Closure<'h> {
             settings: &self.settings,
             modules: &self.modules,
             content: &self.content,
+            certificates: &self.certificates,
         };
         let mut broken = None;
+        let mut warnings = Vec::new();
         let mut check = |state: &State, changes: &[Change]| match stage.prepare(
             state,
             changes,
             &old,
             before + 1,
+            occasion,
         ) {
-            Ok(troubles) => troubles,
+            Ok(troubles) => {
+                warnings.clone_from(&troubles);
+                troubles
+            }
             Err(error) => {
                 broken = Some(error);
                 vec![Diagnostic::error(
@@ -419,7 +496,7 @@ impl<'h> Closure<'h> {
             Receipt::Nothing => return Ok(Published::Nothing),
             Receipt::Done(done) => done,
         };
-        self.publish(before, done)
+        self.publish(before, done, warnings)
     }
 
     /// The generation that is served, by the link to it.
@@ -458,6 +535,6 @@ fn no_closure(root: &Path) -> Refused {
 }
 
 /// The world failed us.
-pub(crate) fn failed(error: io::Error) -> Refused {
+pub fn failed(error: io::Error) -> Refused {
     Refused::Failed(Error::new(FAILED, error.to_string()))
 }

@@ -13,8 +13,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hence_ledger::Hash;
+use hence_model::diagnostic::Code;
 
 use crate::host::{EntryKind, Host};
+use crate::site;
+
+/// There is no room for content.
+pub const NO_ROOM: Code = Code::new("http.no-room");
+
+/// So many bytes are left free, for logs and ledgers and others.
+const RESERVE: u64 = 64 << 20;
 
 /// A snapshot of a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -152,6 +160,13 @@ pub struct Content<'h> {
     read: RefCell<HashMap<Hash, Option<Arc<Tree>>>>,
 }
 
+/// What is being staged.
+struct Batch {
+    hashes: BTreeSet<Hash>,
+    /// So many bytes may still come.
+    room: u64,
+}
+
 /// What was staged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Staged {
@@ -188,13 +203,22 @@ impl<'h> Content<'h> {
 
     /// Copies a file or directory, as it is now.
     pub fn stage(&self, from: &Path) -> Result<Staged, Unfit> {
-        let mut new = BTreeSet::new();
+        let failed = |error| Unfit::Failed(from.to_owned(), error);
+        let mut new = self.batch().map_err(failed)?;
         let staged = snapshot(self.host, from, &mut |hash, bytes| {
             self.put(hash, bytes, &mut new)
-        })?;
-        let kept = self.keep(&new);
-        kept.map_err(|error| Unfit::Failed(from.to_owned(), error))?;
-        Ok(staged)
+        });
+        let staged = staged.and_then(|staged| {
+            self.keep(&new.hashes).map_err(failed)?;
+            Ok(staged)
+        });
+        if staged.is_err() {
+            for hash in &new.hashes {
+                // It is swept away at the next start, if not now.
+                let _ = self.host.remove(&self.object(*hash).with_extension("new"));
+            }
+        }
+        staged
     }
 
     /// Keeps content that is at hand.
@@ -205,20 +229,51 @@ impl<'h> Content<'h> {
 
     /// Keeps several contents that are at hand.
     pub fn stage_all(&self, contents: &[&[u8]]) -> io::Result<()> {
-        let mut new = BTreeSet::new();
+        let mut new = self.batch()?;
         for bytes in contents {
             self.put(Hash::of(bytes), bytes, &mut new)?;
         }
-        self.keep(&new)
+        self.keep(&new.hashes)
     }
 
-    fn put(&self, hash: Hash, bytes: &[u8], new: &mut BTreeSet<Hash>) -> io::Result<()> {
+    /// How many bytes of content may still come.
+    pub fn room(&self) -> io::Result<u64> {
+        Ok(self.host.room(&self.root)?.saturating_sub(RESERVE))
+    }
+
+    /// How many bytes a host has that the server cannot read yet.
+    pub fn unseen(&self, host: &site::Host) -> io::Result<u64> {
+        let mut bytes = 0;
+        for hash in host.trees.values().collect::<BTreeSet<_>>() {
+            if self.host.look(&self.directory(*hash))?.is_none() {
+                bytes += self.tree(*hash).map_or(0, |tree| tree.size());
+            }
+        }
+        let indexes = host.indexes.values().map(|(hash, _)| hash);
+        for hash in host.files.values().chain(indexes).collect::<BTreeSet<_>>() {
+            if self.host.look(&self.file(*hash))?.is_none() {
+                bytes += self.size(*hash)?.unwrap_or(0);
+            }
+        }
+        Ok(bytes)
+    }
+
+    fn batch(&self) -> io::Result<Batch> {
+        Ok(Batch {
+            hashes: BTreeSet::new(),
+            room: self.room()?,
+        })
+    }
+
+    fn put(&self, hash: Hash, bytes: &[u8], new: &mut Batch) -> io::Result<()> {
         let path = self.object(hash);
-        if new.contains(&hash) || self.host.look(&path)?.is_some() {
+        if new.hashes.contains(&hash) || self.host.look(&path)?.is_some() {
             return Ok(());
         }
+        let room = new.room.checked_sub(bytes.len() as u64);
+        new.room = room.ok_or(io::ErrorKind::StorageFull)?;
         self.host.write(&path.with_extension("new"), bytes, 0o400)?;
-        new.insert(hash);
+        new.hashes.insert(hash);
         Ok(())
     }
 

@@ -1,15 +1,17 @@
 //! Everything outside of a closure: files, processes, the network, the clock.
 
+use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{IpAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::address::Endpoint;
+use crate::tls::{self, Secured};
 
 /// What a closure needs of the machine that it runs on. Unless they say so, changes need not be on the disk when they
 /// return; [`Host::synchronise`] puts them there.
@@ -50,10 +52,22 @@ pub trait Host {
     fn children(&self, process: u32) -> Vec<u32>;
     /// The processes that have a file open, as far as we may know.
     fn holding(&self, path: &Path) -> Vec<u32>;
+    /// How many bytes can still be written where something is.
+    fn room(&self, path: &Path) -> io::Result<u64>;
+    /// The addresses that a name leads to, as this machine sees it.
+    fn addresses(&self, name: &str, limit: Duration) -> io::Result<Vec<IpAddr>>;
     /// Whether nobody listens at an endpoint, and we could.
     fn try_endpoint(&self, endpoint: Endpoint) -> io::Result<()>;
     /// Sends bytes, and receives until the other side closes.
     fn exchange(&self, endpoint: Endpoint, bytes: &[u8], limit: Duration) -> io::Result<Vec<u8>>;
+    /// The same where TLS is spoken, to the host of a name, or to whoever is there.
+    fn exchange_secured(
+        &self,
+        endpoint: Endpoint,
+        named: Option<&str>,
+        bytes: &[u8],
+        limit: Duration,
+    ) -> io::Result<Secured>;
     /// The time in milliseconds since 1970.
     fn now(&self) -> u64;
     /// Waits.
@@ -353,19 +367,54 @@ impl Host for Machine {
         processes.filter(holds).filter_map(number).collect()
     }
 
+    fn room(&self, path: &Path) -> io::Result<u64> {
+        #[cfg(unix)]
+        {
+            let about = rustix::fs::statvfs(path)?;
+            Ok(about.f_bavail.saturating_mul(about.f_frsize))
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = path;
+            Ok(u64::MAX)
+        }
+    }
+
+    fn addresses(&self, name: &str, limit: Duration) -> io::Result<Vec<IpAddr>> {
+        let (tell, hear) = mpsc::channel();
+        let name = name.to_owned();
+        // The system may take longer than we have; it is not waited for.
+        thread::spawn(move || {
+            let found = (name.as_str(), 0).to_socket_addrs();
+            let found = found.map(|found| found.map(|at| at.ip()).collect::<BTreeSet<_>>());
+            let _ = tell.send(found.map(|found| found.into_iter().collect()));
+        });
+        match hear.recv_timeout(limit) {
+            Ok(found) => found,
+            Err(_) => Err(ErrorKind::TimedOut.into()),
+        }
+    }
+
     fn try_endpoint(&self, endpoint: Endpoint) -> io::Result<()> {
         TcpListener::bind(endpoint).map(drop)
     }
 
     fn exchange(&self, endpoint: Endpoint, bytes: &[u8], limit: Duration) -> io::Result<Vec<u8>> {
-        let mut stream = TcpStream::connect_timeout(&endpoint, limit)?;
-        stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(limit))?;
-        stream.set_write_timeout(Some(limit))?;
+        let mut stream = connect(endpoint, limit)?;
         stream.write_all(bytes)?;
         let mut received = Vec::new();
         stream.take(LONGEST).read_to_end(&mut received)?;
         Ok(received)
+    }
+
+    fn exchange_secured(
+        &self,
+        endpoint: Endpoint,
+        named: Option<&str>,
+        bytes: &[u8],
+        limit: Duration,
+    ) -> io::Result<Secured> {
+        tls::exchange(connect(endpoint, limit)?, named, bytes, LONGEST)
     }
 
     fn now(&self) -> u64 {
@@ -377,6 +426,14 @@ impl Host for Machine {
     fn wait(&self, time: Duration) {
         thread::sleep(time);
     }
+}
+
+fn connect(endpoint: Endpoint, limit: Duration) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect_timeout(&endpoint, limit)?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(limit))?;
+    stream.set_write_timeout(Some(limit))?;
+    Ok(stream)
 }
 
 fn seen(name: String, metadata: &fs::Metadata) -> Entry {

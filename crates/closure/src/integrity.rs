@@ -72,6 +72,7 @@ impl Closure<'_> {
         if let Err(error) = self.repository.check() {
             drift.push(Diagnostic::from(error));
         }
+        drift.extend(self.certificates_differ()?);
         drift.extend(self.read_otherwise()?);
         if self.process()?.is_some() {
             let state = self.repository.state();
@@ -129,8 +130,9 @@ impl Closure<'_> {
 
     /// Makes again what is not as promised, and publishes it as a new generation.
     pub fn repair(&mut self, request: &Request) -> Result<Repaired, Refused> {
+        let certificates = self.repair_certificates()?;
         let damages = self.damages()?;
-        if damages.is_empty() {
+        if damages.is_empty() && certificates.is_empty() {
             return Ok(Repaired::Nothing);
         }
         for damage in damages.keys() {
@@ -146,7 +148,10 @@ impl Closure<'_> {
             }
         }
         self.stage().write_parts_again(&self.site())?;
-        let was: Vec<Diagnostic> = damages.into_values().flatten().collect();
+        let was = certificates
+            .into_iter()
+            .chain(damages.into_values().flatten());
+        let was: Vec<Diagnostic> = was.collect();
         let version = self.repository.version();
         let generation = version + 1;
         let stage = self.stage();

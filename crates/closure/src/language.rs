@@ -5,6 +5,7 @@
 //! assert host foo.test
 //! post /home/prod http://foo.test/products
 //! post welcome.html http://foo.test/ --as-index
+//! post cert chain.pem key.pem foo.test 192.0.2.1:443
 //! assert access foo.test /staff/ networks 10.0.0.0/8
 //! retract redirect foo.test /old
 //! apply owner tree:web1 {
@@ -20,7 +21,7 @@ use hence_ledger::{Command, Fault, Key, Keys, Value};
 use hence_model::diagnostic::{Diagnostic, similar};
 use hence_model::source::{FileId, Sources, Span};
 
-use crate::address::{Name, Url};
+use crate::address::{Endpoint, Name, Url, endpoint};
 use crate::media::Media;
 use crate::words::{FORM, Said, Subject, Words, under};
 
@@ -31,6 +32,8 @@ pub enum Order {
     Write(Vec<Command>),
     /// A file or directory is to be at a URL, as it is now.
     Post(Post),
+    /// A certificate and its key are to be those of a host at an endpoint, as they are now.
+    PostCert(PostCert),
     /// What was posted at a URL is to be posted again.
     Refresh(Name, Url),
     /// What one host has, another is to have.
@@ -56,6 +59,19 @@ pub struct Post {
     pub as_index: bool,
     /// Of which type it is, if that is said.
     pub media: Option<Media>,
+}
+
+/// A certificate for a host at an endpoint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PostCert {
+    /// Where it and those are that lead to it.
+    pub chain: String,
+    /// Where its key is.
+    pub key: String,
+    /// Which host it is for.
+    pub host: Name,
+    /// Where it is to be shown.
+    pub endpoint: Endpoint,
 }
 
 /// An order and where it is written.
@@ -92,14 +108,10 @@ pub fn parse(sources: &Sources, file: FileId, owner: &str) -> Result<Vec<Placed>
                     span: begun.to(here),
                 });
             }
-            (Some(layer), said) => {
-                let said = said.strip_prefix(&["assert"]).unwrap_or(said);
-                let skipped = texts.len() - said.len();
-                match assertion(said) {
-                    Ok(assertion) => layer.set.push(assertion),
-                    Err(fault) => troubles.push(fault.at(&words[skipped.min(words.len() - 1)..])),
-                }
-            }
+            (Some(layer), _) => match asserted(&words) {
+                Ok(assertion) => layer.set.push(assertion),
+                Err(trouble) => troubles.push(*trouble),
+            },
             (None, ["apply", "owner", owner, "{"]) => {
                 let owner = (*owner).to_owned();
                 layer = Some(Layer {
@@ -122,6 +134,41 @@ pub fn parse(sources: &Sources, file: FileId, owner: &str) -> Result<Vec<Placed>
         true => Ok(orders),
         false => Err(troubles),
     }
+}
+
+/// All that an owner is to assert, one assertion on each line of a text; or all that is wrong with them.
+pub fn parse_set(sources: &Sources, file: FileId, owner: &str) -> Result<Placed, Vec<Diagnostic>> {
+    let span = sources.span(file);
+    let mut troubles = Vec::new();
+    let mut set = Vec::new();
+    let mut start = span.start;
+    for line in sources.slice(span).split_inclusive('\n') {
+        let words = split(line, start, &mut troubles);
+        start += line.len() as u32;
+        match words
+            .filter(|words| !words.is_empty())
+            .as_deref()
+            .map(asserted)
+        {
+            Some(Ok(assertion)) => set.push(assertion),
+            Some(Err(trouble)) => troubles.push(*trouble),
+            None => {}
+        }
+    }
+    let order = Order::Write(vec![Command::apply(owner, set, &Words)]);
+    match troubles.is_empty() {
+        true => Ok(Placed { order, span }),
+        false => Err(troubles),
+    }
+}
+
+/// What a line of an owner's set asserts, whether or not it says `assert`.
+fn asserted(words: &[Word]) -> Result<(Key, Value), Box<Diagnostic>> {
+    let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    let said = texts.strip_prefix(&["assert"]).unwrap_or(&texts);
+    let skipped = texts.len() - said.len();
+    let wrong = |fault: Misread| Box::new(fault.at(&words[skipped.min(words.len() - 1)..]));
+    assertion(said).map_err(wrong)
 }
 
 struct Layer {
@@ -198,6 +245,15 @@ fn order(words: &[&str], owner: &str) -> Result<Order, Misread> {
                 "`apply owner NAME {`, what is asserted, and `}`, each on its line",
             ));
         }
+        ["post", "cert", chain, key, host, at] => Order::PostCert(PostCert {
+            chain: (*chain).to_owned(),
+            key: (*key).to_owned(),
+            host: Name::read(host)?,
+            endpoint: endpoint(at)?,
+        }),
+        ["post", "cert", second, ..] if !second.contains("://") => {
+            return Err(usage("`post cert CHAIN KEY HOST ADDRESS:PORT`"));
+        }
         ["post", rest @ ..] => Order::Post(post(rest)?),
         ["refresh", address] => {
             let (host, url) = located(address)?;
@@ -252,7 +308,7 @@ fn assertion(words: &[&str]) -> Result<(Key, Value), Misread> {
 /// What is retracted. In the first version of the language a host or a URL stands alone; what is below it goes with it.
 fn retracted(words: &[&str]) -> Result<Vec<Command>, Misread> {
     if let [address] = words {
-        if address.starts_with("http://") {
+        if address.starts_with("http://") || address.starts_with("https://") {
             let (host, url) = located(address)?;
             return Ok(under(&host, &url)
                 .into_iter()
@@ -307,7 +363,10 @@ fn post(words: &[&str]) -> Result<Post, Misread> {
 
 /// The host and path of an address.
 pub fn located(address: &str) -> Result<(Name, Url), Fault> {
-    let rest = address.strip_prefix("http://").ok_or_else(|| {
+    let rest = address
+        .strip_prefix("http://")
+        .or_else(|| address.strip_prefix("https://"));
+    let rest = rest.ok_or_else(|| {
         let fault = Fault::new(format!("`{address}` does not begin with `http://`")).code(FORM);
         fault.help("such as `http://www.example.org/products/`")
     })?;

@@ -4,6 +4,7 @@
 //! Here they become commands whose values are fixed: contents by their hashes. Both forms are kept, so that the history
 //! says what was meant and what was done.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use hence_ledger::entry::Origin;
@@ -12,9 +13,11 @@ use hence_model::diagnostic::{Code, Diagnostic};
 use hence_store::Refused;
 
 use crate::address::{Name, Url, encode};
+use crate::certificate::Certificate;
+use crate::checks::CERTIFICATE;
 use crate::closure::{Closure, failed};
-use crate::content::{Staged, Tree, Trees, Unfit};
-use crate::language::{Order, Post};
+use crate::content::{NO_ROOM, Staged, Tree, Trees, Unfit};
+use crate::language::{Order, Post, PostCert};
 use crate::media::Media;
 use crate::words::{Aspect, FORM, Said, Subject, Words};
 
@@ -45,6 +48,7 @@ impl Closure<'_> {
         match order {
             Order::Write(commands) => writes(commands.clone(), None),
             Order::Post(post) => self.post(post, owner, directory),
+            Order::PostCert(post) => self.post_cert(post, owner, directory),
             Order::Refresh(host, url) => {
                 let post = self.posted(state, host, url)?;
                 self.post(&post, owner, directory)
@@ -53,8 +57,11 @@ impl Closure<'_> {
                 let top = Subject::Host(from.clone()).key();
                 let mut commands = vec![Subject::Host(to.clone()).retracted()];
                 for (key, assertion) in state.among(Keys::Under(top.clone())) {
-                    // Other names stay with who has them.
-                    if matches!(Subject::of(key), Some(Subject::Alias(..))) {
+                    // Other names stay with who has them, and so do certificates, which are for names.
+                    if matches!(
+                        Subject::of(key),
+                        Some(Subject::Alias(..) | Subject::Cert(..))
+                    ) {
                         continue;
                     }
                     let below = &key.as_str()[top.as_str().len()..];
@@ -138,6 +145,41 @@ impl Closure<'_> {
         })
     }
 
+    fn post_cert(&self, post: &PostCert, owner: &str, directory: &Path) -> Result<Meant, Refused> {
+        let read = |name: &str| {
+            let path = directory.join(name);
+            let held = self.host.read(&path).map_err(failed)?;
+            held.ok_or_else(|| Refused::from(unfit(Unfit::Missing(path), directory)))
+        };
+        let certificate = Certificate::read(&read(&post.chain)?, &read(&post.key)?);
+        let certificate = certificate.map_err(|why| {
+            let message = format!("`{}` and `{}` cannot be used: {why}", post.chain, post.key);
+            let help = "the chain begins with the certificate of the host, and the key is in a file of its own";
+            Refused::from(Diagnostic::error(CERTIFICATE, message).help(help))
+        })?;
+        let hash = self.certificates.stage(&certificate).map_err(failed)?;
+        let canonical = |name: &str| {
+            let path = self.host.canonical(&directory.join(name)).map_err(failed)?;
+            Ok::<_, Refused>(path.display().to_string())
+        };
+        let words = [
+            "post".to_owned(),
+            "cert".to_owned(),
+            canonical(&post.chain)?,
+            canonical(&post.key)?,
+            post.host.to_string(),
+            post.endpoint.to_string(),
+        ];
+        Ok(Meant {
+            commands: vec![Command::Assert {
+                owner: owner.into(),
+                key: Subject::Cert(post.host.clone(), post.endpoint).key(),
+                value: Value::from(&Said::Cert(hash)),
+            }],
+            meant: Some(crate::language::joined(&words)),
+        })
+    }
+
     /// The order that posted what is at a URL: the history says it.
     fn posted(&self, state: &State, host: &Name, url: &Url) -> Result<Post, Refused> {
         let directory = url.as_directory();
@@ -164,7 +206,10 @@ impl Closure<'_> {
             let posts = text
                 .lines()
                 .filter_map(|line| line.strip_prefix("# "))
-                .filter_map(read_post);
+                .filter_map(|line| match read_order(line)? {
+                    Order::Post(post) => Some(post),
+                    _ => None,
+                });
             let mut post = posts.filter(|post| post.is_about(host, aspect, url));
             if let Some(post) = post.next_back() {
                 return Ok(post);
@@ -255,11 +300,14 @@ pub fn meant<'t>(origin: &'t str, key: &Key, owner: &str) -> Option<&'t str> {
     let subject = Subject::of(key)?;
     let host = subject.host()?;
     let mut lines = origin.lines().filter_map(|line| line.strip_prefix("# "));
-    lines.rfind(|line| match (read_post(line), &subject) {
-        (Some(post), Subject::At(_, aspect, url)) => post.is_about(host, *aspect, url),
-        (Some(_), _) => false,
-        (None, _) if line.starts_with("become") => owner == intent(host),
-        (None, _) => line.ends_with(&format!(" to {host}")),
+    lines.rfind(|line| match (read_order(line), &subject) {
+        (Some(Order::Post(post)), Subject::At(_, aspect, url)) => post.is_about(host, *aspect, url),
+        (Some(Order::PostCert(post)), Subject::Cert(_, endpoint)) => {
+            post.host == *host && post.endpoint == *endpoint
+        }
+        (Some(Order::Post(_) | Order::PostCert(_)), _) => false,
+        (_, _) if line.starts_with("become") => owner == intent(host),
+        (_, _) => line.ends_with(&format!(" to {host}")),
     })
 }
 
@@ -275,19 +323,22 @@ impl Post {
     }
 }
 
-fn read_post(line: &str) -> Option<Post> {
+fn read_order(line: &str) -> Option<Order> {
     let mut sources = hence_model::source::Sources::default();
     let file = sources.add("history", line).ok()?;
     let orders = crate::language::parse(&sources, file, "").ok()?;
-    match orders.into_iter().next()?.order {
-        Order::Post(post) => Some(post),
-        _ => None,
-    }
+    Some(orders.into_iter().next()?.order)
 }
 
 /// Why something cannot be staged, as seen from a directory.
 pub fn unfit(unfit: Unfit, directory: &Path) -> Diagnostic {
+    let mut code = UNFIT;
     let (path, message, help) = match unfit {
+        Unfit::Failed(path, error) if error.kind() == ErrorKind::StorageFull => {
+            code = NO_ROOM;
+            let help = "make room on the disk of the closure";
+            (path, "there is no room for it".to_owned(), help)
+        }
         Unfit::Failed(path, error) => (path, error.to_string(), ""),
         Unfit::Missing(path) => (path, "it is not there".to_owned(), ""),
         Unfit::Escapes(path) => (
@@ -304,7 +355,7 @@ pub fn unfit(unfit: Unfit, directory: &Path) -> Diagnostic {
     };
     let path = path.strip_prefix(directory).unwrap_or(&path);
     let message = format!("`{}` cannot be staged: {message}", path.display());
-    let trouble = Diagnostic::error(UNFIT, message);
+    let trouble = Diagnostic::error(code, message);
     match help.is_empty() {
         true => trouble,
         false => trouble.help(help),

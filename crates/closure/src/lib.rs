@@ -14,6 +14,7 @@
 //! All of the world comes in through [`host::Host`].
 
 pub mod address;
+pub mod certificate;
 pub mod checks;
 pub mod closure;
 pub mod confirm;
@@ -31,4 +32,5 @@ pub mod probe;
 pub mod publish;
 pub mod server;
 pub mod site;
+pub mod tls;
 pub mod words;

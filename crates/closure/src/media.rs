@@ -46,6 +46,11 @@ impl Media {
         known.map(|(media, _)| Self((*media).into()))
     }
 
+    /// The type without its parameters.
+    pub fn essence(&self) -> &str {
+        self.0.split(';').next().unwrap_or_default()
+    }
+
     /// As it is written.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -57,6 +62,25 @@ impl fmt::Display for Media {
         f.write_str(&self.0)
     }
 }
+
+/// Types whose content gets much smaller when it is compressed.
+pub const TEXTS: &[&str] = &[
+    "application/atom+xml",
+    "application/json",
+    "application/manifest+json",
+    "application/rss+xml",
+    "application/wasm",
+    "application/xhtml+xml",
+    "application/xml",
+    "image/svg+xml",
+    "text/calendar",
+    "text/css",
+    "text/csv",
+    "text/html",
+    "text/javascript",
+    "text/markdown",
+    "text/plain",
+];
 
 /// Types and what names of such files end with.
 pub const TABLE: &[(&str, &[&str])] = &[

@@ -1,6 +1,7 @@
 //! What the service answers, computed: what would this URL say?
 //!
 //! ```text
+//! cert       another one was shown than that of the host   421
 //! host       a name that nobody asserted                   404
 //! access     of the longest directory about which it is said   403, 401
 //! redirect   of exactly this URL                           its status and target
@@ -29,6 +30,8 @@ use crate::words::{Aspect, Subject, Upstream, Who};
 pub struct Request<'r> {
     /// Where they ask.
     pub endpoint: Endpoint,
+    /// Which host they named before they were shown a certificate, where TLS is spoken.
+    pub named: Option<&'r str>,
     /// Which host they mean.
     pub host: &'r str,
     /// Which URL, as they write it.
@@ -69,10 +72,16 @@ pub enum Body {
 
 /// What the service answers.
 pub fn behaviour(site: &Site, trees: &dyn Trees, request: &Request<'_>) -> Answer {
-    let name = Name::read(request.host.trim_end_matches('.'));
-    let host = name
-        .ok()
-        .and_then(|name| site.host(request.endpoint, &name));
+    let read = |name: &str| Name::read(name.trim_end_matches('.')).ok();
+    let host = read(request.host).and_then(|name| site.host(request.endpoint, &name));
+    if site.secured.contains(&request.endpoint) {
+        let named = request.named.and_then(read);
+        let shown = site.shown(request.endpoint, named.as_ref());
+        if shown != site.shown(request.endpoint, host.map(|(name, _)| name)) {
+            let cert = |(name, _): (&Name, &Host)| Subject::Cert(name.clone(), request.endpoint);
+            return refusal(421, host.map(cert));
+        }
+    }
     let Some((name, host)) = host else {
         return refusal(404, None);
     };

@@ -1,18 +1,45 @@
-//! Asks a running server, and holds what it answers against what was promised.
+//! Asks a running server, and holds what it shows and answers against what was promised.
 
-use std::io;
+use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use hence_ledger::Hash;
 
-use crate::address::{Endpoint, Url};
+use crate::address::{Endpoint, Name, Url};
 use crate::host::Host;
 use crate::model::{Answer, Body};
-use crate::server::GENERATION;
+use crate::server::{GENERATION, LEAST};
 
 /// How long an answer may take.
 pub const LIMIT: Duration = Duration::from_secs(60);
+/// No more is unpacked.
+const MOST: u64 = 4 << 30;
+
+/// Something that a server is asked.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Probe {
+    /// Where.
+    pub endpoint: Endpoint,
+    /// Which host is named before a certificate is shown, where TLS is spoken.
+    pub named: Option<Name>,
+    /// Which host is meant.
+    pub host: Name,
+    /// Which of its paths.
+    pub path: String,
+}
+
+impl Probe {
+    /// What a browser asks: it names the host that it means.
+    pub fn new(endpoint: Endpoint, host: Name, path: impl Into<String>) -> Self {
+        Self {
+            endpoint,
+            named: Some(host.clone()),
+            host,
+            path: path.into(),
+        }
+    }
+}
 
 /// What a server answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,9 +109,61 @@ fn joined(mut bytes: &[u8]) -> Option<Vec<u8>> {
 
 /// Asks for a path of a host.
 pub fn ask(host: &dyn Host, endpoint: Endpoint, name: &str, path: &str) -> io::Result<Response> {
-    let request = format!("GET {path} HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n");
+    let request = request(name, path, Form::AsItIs);
     let bytes = host.exchange(near(endpoint), request.as_bytes(), LIMIT)?;
-    Response::parse(&bytes).ok_or_else(|| io::Error::other("the answer is no HTTP"))
+    response(&bytes)
+}
+
+/// Asks for a path of a host where TLS is spoken. With what is answered comes the certificate that was shown.
+pub fn ask_secured(
+    host: &dyn Host,
+    endpoint: Endpoint,
+    named: Option<&str>,
+    name: &str,
+    path: &str,
+) -> io::Result<(Vec<u8>, Response)> {
+    let request = request(name, path, Form::AsItIs);
+    let secured = host.exchange_secured(near(endpoint), named, request.as_bytes(), LIMIT)?;
+    Ok((secured.certificate, response(&secured.bytes)?))
+}
+
+/// Asks for a path of a host, compressed.
+pub fn ask_compressed(
+    host: &dyn Host,
+    endpoint: Endpoint,
+    named: Option<Option<&str>>,
+    name: &str,
+    path: &str,
+) -> io::Result<Response> {
+    let request = request(name, path, Form::Compressed);
+    let (endpoint, request) = (near(endpoint), request.as_bytes());
+    let bytes = match named {
+        Some(named) => {
+            host.exchange_secured(endpoint, named, request, LIMIT)?
+                .bytes
+        }
+        None => host.exchange(endpoint, request, LIMIT)?,
+    };
+    response(&bytes)
+}
+
+/// How content is to be sent.
+#[derive(Clone, Copy)]
+enum Form {
+    AsItIs,
+    Compressed,
+}
+
+fn request(name: &str, path: &str, form: Form) -> String {
+    let accept = match form {
+        Form::AsItIs => "",
+        Form::Compressed => "Accept-Encoding: gzip\r\n",
+    };
+    format!("GET {path} HTTP/1.1\r\nHost: {name}\r\n{accept}Connection: close\r\n\r\n")
+}
+
+fn response(bytes: &[u8]) -> io::Result<Response> {
+    Response::parse(bytes).ok_or_else(|| io::Error::other("the answer is no HTTP"))
 }
 
 /// Where a server that listens there is asked from here, and from which address that is.
@@ -94,6 +173,31 @@ pub fn near(endpoint: Endpoint) -> Endpoint {
         IpAddr::V4(_) => SocketAddr::new(Ipv4Addr::LOCALHOST.into(), endpoint.port()),
         IpAddr::V6(_) => SocketAddr::new(Ipv6Addr::LOCALHOST.into(), endpoint.port()),
     }
+}
+
+/// What is wrong with an answer that should be compressed, expected first; nothing if it unpacks to what is promised.
+pub fn unpacks(promised: Hash, response: &Response) -> Option<String> {
+    let varies = response.header("vary").unwrap_or("").to_ascii_lowercase();
+    let is_small = response.body.len() < LEAST;
+    let mut unpacked = Vec::new();
+    match response.header("content-encoding") {
+        Some("gzip") => {
+            let unpack = flate2::read::GzDecoder::new(response.body.as_slice());
+            if let Err(error) = unpack.take(MOST).read_to_end(&mut unpacked) {
+                return Some(format!("expected what can be unpacked, got {error}"));
+            }
+        }
+        None if is_small => unpacked.clone_from(&response.body),
+        other => {
+            let other = other.unwrap_or("none");
+            return Some(format!("expected the encoding `gzip`, got `{other}`"));
+        }
+    }
+    if !is_small && !varies.contains("accept-encoding") {
+        return Some("expected `Vary: Accept-Encoding`, got none".to_owned());
+    }
+    let got = Hash::of(&unpacked);
+    (got != promised).then(|| format!("expected blob:{promised} compressed, got blob:{got}"))
 }
 
 /// What is wrong with an answer, expected first; nothing if it is as promised.
@@ -159,6 +263,7 @@ fn leads_to(promised: &str, got: &str) -> bool {
     }
     let path = got
         .strip_prefix("http://")
+        .or_else(|| got.strip_prefix("https://"))
         .and_then(|rest| rest.find('/').map(|at| &rest[at..]));
     let path = path.unwrap_or(got);
     promised.starts_with('/') && Url::requested(promised) == Url::requested(path)

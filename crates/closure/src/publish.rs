@@ -11,6 +11,7 @@
 //! If the power is cut, the ledger says what is to be served, and [`Closure::recover`] makes it so.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,14 +23,15 @@ use hence_model::diagnostic::{Code, Diagnostic};
 use hence_store::{Done, Error, Refused, Request, Rules};
 
 use crate::address::{Endpoint, Name, Url};
-use crate::checks;
+use crate::certificate::Certificates;
+use crate::checks::{Look, Occasion};
 use crate::closure::{Closure, Published, Settings, failed};
-use crate::content::{Content, Trees};
+use crate::content::{Content, NO_ROOM, Trees};
 use crate::host::{Host, Signal};
-use crate::model::{self, behaviour};
+use crate::model::{self, Body, behaviour};
 use crate::modules::Modules;
-use crate::probe;
-use crate::server::{Configuration, Server, Setting, apache};
+use crate::probe::{self, Probe};
+use crate::server::{Configuration, Server, Setting, UNKNOWN, apache};
 use crate::site::Site;
 use crate::words::{self, Aspect, Said, Subject, Upstream, Words};
 
@@ -63,6 +65,7 @@ pub(crate) struct Stage<'s> {
     pub settings: &'s Settings,
     pub modules: &'s Modules,
     pub content: &'s Content<'s>,
+    pub certificates: &'s Certificates<'s>,
 }
 
 impl Stage<'_> {
@@ -73,9 +76,14 @@ impl Stage<'_> {
         changes: &[Change],
         old: &Site,
         generation: u64,
+        occasion: Occasion<'_>,
     ) -> Result<Vec<Diagnostic>, Refused> {
         let site = Site::of(state);
         let mut troubles = clashes(&site);
+        troubles.extend(self.no_room(&site, changes)?);
+        if troubles.iter().any(Diagnostic::is_error) {
+            return Ok(troubles);
+        }
         for endpoint in site.endpoints.difference(&old.endpoints) {
             if let Err(error) = self.host.try_endpoint(*endpoint) {
                 let message = format!("the server could not listen at {endpoint}: {error}");
@@ -83,7 +91,13 @@ impl Stage<'_> {
                 troubles.push(trouble.path(Subject::Listen(*endpoint).to_string()));
             }
         }
-        troubles.extend(checks::check(&site, changes, self.content).map_err(failed)?);
+        let look = Look {
+            content: self.content,
+            certificates: self.certificates,
+            now: self.host.now(),
+            occasion,
+        };
+        troubles.extend(look.check(&site, changes).map_err(failed)?);
         troubles.extend(self.show(&site, changes)?);
         if troubles.iter().any(Diagnostic::is_error) {
             return Ok(troubles);
@@ -114,13 +128,42 @@ impl Stage<'_> {
         self.host.synchronise(&[root]).map_err(failed)
     }
 
+    /// That there is no room to put content where the server reads it.
+    fn no_room(&self, site: &Site, changes: &[Change]) -> Result<Option<Diagnostic>, Refused> {
+        let mut needed = 0;
+        for host in touched(changes)
+            .iter()
+            .filter_map(|name| site.hosts.get(name))
+        {
+            needed += self.content.unseen(host).map_err(failed)?;
+        }
+        let room = self.content.room().map_err(failed)?;
+        Ok((needed > room).then(|| {
+            let message =
+                format!("{needed} bytes of content are to be served, and there is room for {room}");
+            Diagnostic::error(NO_ROOM, message).help("make room on the disk of the closure")
+        }))
+    }
+
     /// Puts content where the server reads it.
     fn show(&self, site: &Site, changes: &[Change]) -> Result<Vec<Diagnostic>, Refused> {
         let mut troubles = Vec::new();
+        if !site.secured.is_empty() {
+            self.certificates.show_unknown().map_err(failed)?;
+        }
         for name in touched(changes) {
             let Some(host) = site.hosts.get(&name) else {
                 continue;
             };
+            for (endpoint, hash) in &host.certs {
+                if self.certificates.show(*hash).map_err(failed)?.is_none() {
+                    let subject = Subject::Cert(name.clone(), *endpoint);
+                    let message = format!("cert:{hash} is not staged");
+                    let trouble = Diagnostic::error(MISSING, message).path(subject.to_string());
+                    let help = "`post cert CHAIN KEY HOST ADDRESS:PORT` stages a certificate and asserts it";
+                    troubles.push(trouble.help(help));
+                }
+            }
             let mut missing = |aspect, url: &Url, object: String| {
                 let subject = Subject::At(name.clone(), aspect, url.clone());
                 let message = format!("{object} is not staged");
@@ -302,17 +345,27 @@ impl Closure<'_> {
             settings: &self.settings,
             modules: &self.modules,
             content: &self.content,
+            certificates: &self.certificates,
         }
     }
 
     /// Switches to a generation that is promised already, and back if it does not keep its promises.
-    pub(crate) fn publish(&mut self, before: u64, done: Done) -> Result<Published, Refused> {
+    pub(crate) fn publish(
+        &mut self,
+        before: u64,
+        done: Done,
+        warnings: Vec<Diagnostic>,
+    ) -> Result<Published, Refused> {
         let generation = done.version;
         let was = self.current()?;
         self.stage().switch(generation)?;
         let done = done.admitted;
         let Some(process) = self.process()? else {
-            return Ok(Published::Stopped { generation, done });
+            return Ok(Published::Stopped {
+                generation,
+                done,
+                warnings,
+            });
         };
         let site = self.site();
         let mut why = Vec::new();
@@ -330,6 +383,7 @@ impl Closure<'_> {
                 generation,
                 probes,
                 done,
+                warnings,
             });
         }
         self.roll_back(before, was.unwrap_or(0), generation, &why)?;
@@ -419,7 +473,7 @@ impl Closure<'_> {
         let limit = self.host.now() + LIMIT.as_millis() as u64;
         for endpoint in &site.endpoints {
             loop {
-                let answer = probe::ask(self.host, *endpoint, "unknown.invalid", "/");
+                let answer = self.ask_nobody(*endpoint, site);
                 if answer
                     .as_ref()
                     .is_ok_and(|answer| answer.generation() == Some(generation))
@@ -444,6 +498,18 @@ impl Closure<'_> {
         Ok(())
     }
 
+    /// What an endpoint answers to who means no host that is served.
+    fn ask_nobody(&self, endpoint: Endpoint, site: &Site) -> io::Result<probe::Response> {
+        match site.secured.contains(&endpoint) {
+            true => {
+                let named = Some(UNKNOWN);
+                let asked = probe::ask_secured(self.host, endpoint, named, UNKNOWN, "/");
+                asked.map(|(_, response)| response)
+            }
+            false => probe::ask(self.host, endpoint, UNKNOWN, "/"),
+        }
+    }
+
     /// What the server said last, if it said anything.
     fn last_words(&self) -> String {
         let log = self.host.read(&self.root.join("log/error.log"));
@@ -455,14 +521,35 @@ impl Closure<'_> {
         }
     }
 
-    /// The requests whose answers a change may touch: host and path.
-    pub fn requests(&self, changes: &[Change], new: &Site) -> BTreeSet<(Endpoint, Name, String)> {
+    /// The requests whose answers a change may touch.
+    pub fn requests(&self, changes: &[Change], new: &Site) -> BTreeSet<Probe> {
+        let mut requests = BTreeSet::new();
         let mut urls: BTreeSet<(Name, Url)> = BTreeSet::new();
         for change in changes {
             let Some(subject) = Subject::of(&change.key) else {
                 continue;
             };
             match subject {
+                Subject::Listen(endpoint) | Subject::Default(endpoint)
+                    if new.secured.contains(&endpoint) =>
+                {
+                    let default = new.defaults.get(&endpoint).cloned();
+                    let host = default.or_else(|| Name::read(UNKNOWN).ok());
+                    requests.extend(host.map(|host| Probe {
+                        named: None,
+                        ..Probe::new(endpoint, host, "/")
+                    }));
+                }
+                Subject::Default(_) | Subject::Names => {}
+                Subject::Feature(_) => {
+                    for (name, host) in new.hosts.iter().take(SAMPLE) {
+                        let own = host.indexes.keys().take(1).chain(host.files.keys().take(1));
+                        let trees = host.trees.iter().take(1);
+                        let below = trees.flat_map(|(url, tree)| self.sample(*tree, url));
+                        let own = own.cloned().chain(below);
+                        urls.extend(own.map(|url| (name.clone(), url)));
+                    }
+                }
                 Subject::Listen(_) => {
                     urls.extend(
                         new.hosts
@@ -471,7 +558,9 @@ impl Closure<'_> {
                             .map(|name| (name.clone(), Url::root())),
                     );
                 }
-                Subject::Host(name) => drop(urls.insert((name, Url::root()))),
+                Subject::Host(name) | Subject::Cert(name, _) | Subject::Hold(name) => {
+                    urls.insert((name, Url::root()));
+                }
                 Subject::Alias(_, alias) => drop(urls.insert((alias, Url::root()))),
                 Subject::At(name, _, url) => {
                     let values = [&change.before, &change.after];
@@ -488,10 +577,9 @@ impl Closure<'_> {
                 }
             }
         }
-        let mut requests = BTreeSet::new();
         for endpoint in &new.endpoints {
             for (name, url) in &urls {
-                requests.insert((*endpoint, name.clone(), url.to_string()));
+                requests.insert(Probe::new(*endpoint, name.clone(), url.to_string()));
             }
         }
         requests
@@ -526,27 +614,23 @@ impl Closure<'_> {
     }
 
     /// The promises that the server breaks.
-    pub fn keeps(
-        &self,
-        site: &Site,
-        requests: &BTreeSet<(Endpoint, Name, String)>,
-    ) -> Vec<Diagnostic> {
+    pub fn keeps(&self, site: &Site, requests: &BTreeSet<Probe>) -> Vec<Diagnostic> {
         let mut broken = Vec::new();
-        for (endpoint, name, path) in requests {
+        for probe in requests {
+            let (endpoint, name, path) = (probe.endpoint, &probe.host, &probe.path);
             let request = model::Request {
-                endpoint: *endpoint,
+                endpoint,
+                named: probe.named.as_ref().map(Name::as_str),
                 host: name.as_str(),
                 path,
-                from: from(*endpoint),
+                from: from(endpoint),
                 user: None,
             };
             let promised = behaviour(site, &self.content, &request);
-            let wrong = match probe::ask(self.host, *endpoint, name.as_str(), path) {
-                Ok(response) => probe::differs(&promised, &response),
-                Err(error) => Some(error.to_string()),
-            };
-            if let Some(wrong) = wrong {
-                let message = format!("http://{name}{path} at {endpoint}: {wrong}");
+            let wrong = self.breaks(site, &request, &promised);
+            if let Some(wrong) = wrong.unwrap_or_else(|error| Some(error.to_string())) {
+                let scheme = site.scheme(endpoint);
+                let message = format!("{scheme}://{name}{path} at {endpoint}: {wrong}");
                 let mut trouble = Diagnostic::error(BROKEN_PROMISE, message);
                 if let Some(by) = &promised.by {
                     trouble = trouble.path(by.to_string());
@@ -555,6 +639,56 @@ impl Closure<'_> {
             }
         }
         broken
+    }
+
+    /// What is wrong with what the server shows and answers to a request; nothing if it is as promised.
+    pub fn breaks(
+        &self,
+        site: &Site,
+        request: &model::Request<'_>,
+        promised: &model::Answer,
+    ) -> io::Result<Option<String>> {
+        let (endpoint, named) = (request.endpoint, request.named);
+        if !site.secured.contains(&endpoint) {
+            let response = probe::ask(self.host, endpoint, request.host, request.path)?;
+            return match probe::differs(promised, &response) {
+                None => self.compresses(site, request, None, promised),
+                wrong => Ok(wrong),
+            };
+        }
+        let asked = probe::ask_secured(self.host, endpoint, named, request.host, request.path);
+        let (shown, response) = asked?;
+        let named = named.and_then(|named| Name::read(named).ok());
+        let cert = site.shown(endpoint, named.as_ref());
+        Ok(match self.certificates.is_shown(cert, &shown)? {
+            true => match probe::differs(promised, &response) {
+                None => self.compresses(site, request, Some(request.named), promised)?,
+                wrong => wrong,
+            },
+            false => Some(match cert {
+                Some(hash) => format!("expected cert:{hash}, another certificate is shown"),
+                None => "expected a certificate that is nobody's, another one is shown".to_owned(),
+            }),
+        })
+    }
+
+    /// What is wrong with the same content for who can unpack it.
+    fn compresses(
+        &self,
+        site: &Site,
+        request: &model::Request<'_>,
+        named: Option<Option<&str>>,
+        promised: &model::Answer,
+    ) -> io::Result<Option<String>> {
+        let Body::Content(hash) = promised.body else {
+            return Ok(None);
+        };
+        if !site.compresses(promised.media.as_ref()) {
+            return Ok(None);
+        }
+        let (endpoint, host) = (request.endpoint, request.host);
+        let response = probe::ask_compressed(self.host, endpoint, named, host, request.path)?;
+        Ok(probe::unpacks(hash, &response))
     }
 
     /// The process of the server, if it runs.
@@ -616,9 +750,9 @@ impl Closure<'_> {
         let version = self.repository.version();
         if served != Some(identity) {
             let changes = State::difference(&State::default(), state);
-            let troubles = self
-                .stage()
-                .prepare(state, &changes, &self.site(), version)?;
+            let troubles =
+                self.stage()
+                    .prepare(state, &changes, &self.site(), version, Occasion::Again)?;
             if troubles.iter().any(Diagnostic::is_error) {
                 return Err(Refused::Because(troubles));
             }
@@ -647,7 +781,7 @@ impl Closure<'_> {
 
     fn answers(&self, generation: u64, site: &Site) -> bool {
         site.endpoints.iter().all(|endpoint| {
-            let answer = probe::ask(self.host, *endpoint, "unknown.invalid", "/");
+            let answer = self.ask_nobody(*endpoint, site);
             answer.is_ok_and(|answer| answer.generation() == Some(generation))
         })
     }
@@ -709,7 +843,15 @@ impl Closure<'_> {
 
     /// Removes what was being written when the power was cut; nobody refers to it.
     fn sweep(&self) -> Result<(), Refused> {
-        for name in ["object", "file", "tree", "part", "generation"] {
+        for name in [
+            "object",
+            "file",
+            "tree",
+            "secret",
+            "key",
+            "part",
+            "generation",
+        ] {
             let directory = self.root.join(name);
             for entry in self.host.list(&directory).map_err(failed)? {
                 if entry.name.ends_with(".new") {

@@ -7,14 +7,22 @@ use hence_ledger::{Hash, Key, State};
 
 use crate::address::{Endpoint, Name, Url};
 use crate::content::Trees;
-use crate::media::Media;
-use crate::words::{self, Aspect, Said, Subject, Target, Upstream, Who};
+use crate::media::{Media, TEXTS};
+use crate::words::{self, Aspect, Feature, Policy, Said, Subject, Target, Upstream, Who};
 
 /// All that is served.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Site {
     /// Where the server listens.
     pub endpoints: BTreeSet<Endpoint>,
+    /// Those where it speaks TLS.
+    pub secured: BTreeSet<Endpoint>,
+    /// Whose certificates are shown there to who names no host that is served.
+    pub defaults: BTreeMap<Endpoint, Name>,
+    /// What becomes of hosts whose names lead elsewhere, if that is said.
+    pub names: Option<Policy>,
+    /// The types that are sent compressed to who wants it.
+    pub compressed: BTreeSet<String>,
     /// The hosts, by name.
     pub hosts: BTreeMap<Name, Host>,
 }
@@ -24,6 +32,10 @@ pub struct Site {
 pub struct Host {
     /// The endpoints where it is served; all, if none are named.
     pub on: Option<Vec<Endpoint>>,
+    /// Why it is not served for now, if it is not.
+    pub held: Option<EcoString>,
+    /// Its certificates, by the endpoints where they are shown.
+    pub certs: BTreeMap<Endpoint, Hash>,
     /// Its other names.
     pub aliases: BTreeSet<Name>,
     /// Snapshots, by the directories that they are below.
@@ -67,7 +79,17 @@ impl Site {
         let mut below = Vec::new();
         for (subject, said) in assertions.filter_map(|(key, value)| words::read(key, value)) {
             match (subject, said) {
-                (Subject::Listen(endpoint), _) => drop(site.endpoints.insert(endpoint)),
+                (Subject::Listen(endpoint), said) => {
+                    site.endpoints.insert(endpoint);
+                    if said == Said::Tls {
+                        site.secured.insert(endpoint);
+                    }
+                }
+                (Subject::Names, Said::Names(policy)) => site.names = Some(policy),
+                (Subject::Feature(Feature::Compression), said) => site.compress(&said),
+                (Subject::Default(endpoint), Said::Of(name)) => {
+                    site.defaults.insert(endpoint, name);
+                }
                 (Subject::Host(name), said) => {
                     let on = match said {
                         Said::On(endpoints) => Some(endpoints),
@@ -92,15 +114,57 @@ impl Site {
         site
     }
 
+    fn compress(&mut self, said: &Said) {
+        match said {
+            // nginx always sends pages compressed, so they always are.
+            Said::Types(types) => {
+                let types = types.iter().map(|media| media.essence().to_owned());
+                self.compressed = types.chain(["text/html".to_owned()]).collect();
+            }
+            _ => self.compressed = TEXTS.iter().map(|media| (*media).to_owned()).collect(),
+        }
+    }
+
+    /// Whether content of a type is sent compressed to who wants it.
+    pub fn compresses(&self, media: Option<&Media>) -> bool {
+        media.is_some_and(|media| self.compressed.contains(media.essence()))
+    }
+
     /// The host that a name means at an endpoint. A name of its own counts more than another's alias.
     pub fn host(&self, endpoint: Endpoint, name: &Name) -> Option<(&Name, &Host)> {
         let own = self.hosts.get_key_value(name);
         let mut aliased = self.hosts.iter();
-        own.filter(|(_, host)| host.is_on(endpoint))
+        own.filter(|(_, host)| self.serves(host, endpoint))
             .or_else(|| {
-                aliased.find(|(_, host)| host.aliases.contains(name) && host.is_on(endpoint))
+                aliased.find(|(_, host)| host.aliases.contains(name) && self.serves(host, endpoint))
             })
             .filter(|_| self.endpoints.contains(&endpoint))
+    }
+
+    /// Whether a host is served at an endpoint, if the server listens there: where TLS is spoken, it needs a certificate.
+    pub fn serves(&self, host: &Host, endpoint: Endpoint) -> bool {
+        let can_speak = !self.secured.contains(&endpoint) || host.certs.contains_key(&endpoint);
+        host.is_on(endpoint) && can_speak && host.held.is_none()
+    }
+
+    /// How addresses at an endpoint begin.
+    pub fn scheme(&self, endpoint: Endpoint) -> &'static str {
+        match self.secured.contains(&endpoint) {
+            true => "https",
+            false => "http",
+        }
+    }
+
+    /// The certificate that is shown to who names this host, or none; `None` if it is nobody's.
+    pub fn shown(&self, endpoint: Endpoint, named: Option<&Name>) -> Option<Hash> {
+        let named = named.and_then(|name| self.host(endpoint, name));
+        let default = || {
+            let name = self.defaults.get(&endpoint)?;
+            let host = self.hosts.get_key_value(name)?;
+            Some(host).filter(|(_, host)| self.serves(host, endpoint))
+        };
+        let (_, host) = named.or_else(default)?;
+        host.certs.get(&endpoint).copied()
     }
 
     /// Where each host is served, and by which names there.
@@ -121,7 +185,12 @@ impl Site {
     /// All names that are served at an endpoint, and the hosts that they mean.
     pub fn names(&self, endpoint: Endpoint) -> BTreeMap<&Name, &Name> {
         let mut names = BTreeMap::new();
-        let here = || self.hosts.iter().filter(|(_, host)| host.is_on(endpoint));
+        let hosts = self.hosts.iter();
+        let here = || {
+            hosts
+                .clone()
+                .filter(|(_, host)| self.serves(host, endpoint))
+        };
         for (name, host) in here() {
             for alias in &host.aliases {
                 names.entry(alias).or_insert(name);
@@ -136,6 +205,10 @@ impl Host {
     fn hear(&mut self, subject: Subject, said: Said) {
         match (subject, said) {
             (Subject::Alias(_, alias), _) => drop(self.aliases.insert(alias)),
+            (Subject::Cert(_, endpoint), Said::Cert(cert)) => {
+                self.certs.insert(endpoint, cert);
+            }
+            (Subject::Hold(_), Said::Text(reason)) => self.held = Some(reason),
             (Subject::Quota(_), Said::Quota(bytes)) => self.quota = Some(bytes),
             (Subject::User(_, name), Said::Text(sum)) => drop(self.users.insert(name, sum)),
             (Subject::Waive(_, check, url), Said::Text(reason)) => {
@@ -160,7 +233,7 @@ impl Host {
         }
     }
 
-    /// Whether it is served at an endpoint, if the server listens there.
+    /// Whether it is meant to be served at an endpoint.
     pub fn is_on(&self, endpoint: Endpoint) -> bool {
         self.on.as_ref().is_none_or(|on| on.contains(&endpoint))
     }
@@ -192,8 +265,17 @@ impl Host {
         self.indexes.contains_key(directory) || self.mount_at(directory).is_some()
     }
 
+    /// All URLs that lead elsewhere, with which status, and where: what is said, and names of directories without `/`.
+    pub fn ways(&self) -> Vec<(Url, u16, String)> {
+        let said = self.redirects.iter();
+        let said = said.map(|(url, (status, to))| (url.clone(), *status, to.as_str().to_owned()));
+        let leading = self.leading();
+        let leading = leading.map(|(url, directory)| (url, 301, directory.to_string()));
+        said.chain(leading).collect()
+    }
+
     /// The URLs, without `/` at their end, that lead to directories about which something is said.
-    pub fn leading(&self) -> impl Iterator<Item = (Url, &Url)> {
+    fn leading(&self) -> impl Iterator<Item = (Url, &Url)> {
         let directories = self
             .indexes
             .keys()
@@ -223,17 +305,47 @@ pub fn dormant(state: &State, site: &Site, trees: &dyn Trees) -> Vec<(Key, Strin
 }
 
 fn sleeps(subject: &Subject, said: &Said, site: &Site, trees: &dyn Trees) -> Option<String> {
-    let name = match subject {
-        Subject::Listen(_) | Subject::Right(..) => return None,
-        subject => subject.host()?,
+    let name = match (subject, said) {
+        (Subject::Listen(_) | Subject::Names | Subject::Feature(_) | Subject::Right(..), _) => {
+            return None;
+        }
+        (Subject::Default(endpoint), Said::Of(name)) => {
+            let is_shown = site.secured.contains(endpoint)
+                && site
+                    .hosts
+                    .get(name)
+                    .is_some_and(|host| site.serves(host, *endpoint));
+            return (!is_shown).then(|| format!("there is no `cert {name} {endpoint}` to show"));
+        }
+        (subject, _) => subject.host()?,
     };
     let Some(host) = site.hosts.get(name) else {
         return Some(format!("there is no `host {name}`"));
     };
     match (subject, said) {
         (Subject::Host(_), _) => {
-            let is_reached = site.endpoints.iter().any(|endpoint| host.is_on(*endpoint));
-            (!is_reached).then(|| "the server listens nowhere where it is".to_owned())
+            if let Some(reason) = &host.held {
+                return Some(format!("it is held: {reason}"));
+            }
+            let mut meant = site
+                .endpoints
+                .iter()
+                .filter(|at| host.is_on(**at))
+                .peekable();
+            if meant.peek().is_none() {
+                return Some("the server listens nowhere where it is".to_owned());
+            }
+            let mute = meant.find(|at| !site.serves(host, **at))?;
+            Some(format!("at {mute}, where TLS is spoken, it has no `cert`"))
+        }
+        (Subject::Cert(_, endpoint), _) => {
+            let why = match site.endpoints.contains(endpoint) {
+                false => "the server does not listen there",
+                true if !site.secured.contains(endpoint) => "TLS is not spoken there",
+                true if !host.is_on(*endpoint) => "the host is not served there",
+                true => return None,
+            };
+            Some(why.to_owned())
         }
         (Subject::At(_, Aspect::Type, url), _) => {
             let content = host.files.contains_key(url) || tree_file(host, url, trees);

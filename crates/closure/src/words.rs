@@ -1,9 +1,11 @@
 //! What can be asserted about an HTTP service, and the keys for it.
 //!
 //! ```text
-//! listen ADDRESS:PORT                           listen/A:P                 where the server listens
+//! listen ADDRESS:PORT [tls]                     listen/A:P                 where the server listens, and whether it speaks TLS there
+//! default ADDRESS:PORT H                        default/A:P                whose certificate is shown to who names nobody
 //! host H [on ADDRESS:PORT …]                    host/H                     a name that is served; retracting it retracts all of it
 //! alias H NAME                                  host/H/alias/NAME          another name of it
+//! cert H ADDRESS:PORT cert:HASH                 host/H/cert/A:P            its certificate there, and the key of that
 //! tree H /u/ tree:HASH                          host/H/tree/…              all below /u/ is that snapshot; the longest /u/ counts
 //! file H /u blob:HASH                           host/H/file/…              exactly that URL
 //! index H /u/ blob:HASH TYPE                    host/H/index/…             the answer for the directory, whatever is in it
@@ -15,6 +17,9 @@
 //! proxy H /u/ http://ADDRESS:PORT/ [probe /p]   host/H/proxy/…             all below /u/ is answered by another server
 //! quota H SIZE                                  host/H/quota               how much content it may have
 //! waive H /u CHECK REASON                       host/H/waive/CHECK/…       a failed check of content is accepted
+//! hold H REASON                                 host/H/hold                it is not served, for that reason
+//! feature compression [TYPE …]                  feature/compression        text, and these types, are sent compressed to who wants it
+//! names warn|refuse|hold                        names                      what becomes of hosts whose names lead elsewhere
 //! right WHO H /u/                               right/WHO/H/…              WHO commands there, and nowhere else but where so named
 //! ```
 //!
@@ -46,10 +51,20 @@ pub struct Words;
 pub enum Subject {
     /// Where the server listens.
     Listen(Endpoint),
+    /// Whose certificate is shown there to who names no host that is served.
+    Default(Endpoint),
     /// A name that is served.
     Host(Name),
     /// Another name of a host.
     Alias(Name, Name),
+    /// The certificate of a host at an endpoint.
+    Cert(Name, Endpoint),
+    /// That a host is not served for now.
+    Hold(Name),
+    /// What becomes of hosts whose names lead elsewhere.
+    Names,
+    /// Something that the server does for all hosts.
+    Feature(Feature),
     /// How much content a host may have.
     Quota(Name),
     /// Somebody with a password.
@@ -141,8 +156,14 @@ enum About {
 pub enum Said {
     /// That it is so.
     So,
+    /// TLS is spoken.
+    Tls,
+    /// That of this host.
+    Of(Name),
     /// Only on these endpoints.
     On(Vec<Endpoint>),
+    /// This certificate, with its key.
+    Cert(Hash),
     /// This snapshot.
     Tree(Hash),
     /// This content.
@@ -159,8 +180,75 @@ pub enum Said {
     Proxy(Upstream),
     /// So many bytes.
     Quota(u64),
+    /// This is done about names.
+    Names(Policy),
+    /// These types.
+    Types(Vec<Media>),
     /// This text.
     Text(EcoString),
+}
+
+/// What becomes of a host whose names lead elsewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Policy {
+    /// It is served, and that is told.
+    #[default]
+    Warn,
+    /// It cannot be asserted.
+    Refuse,
+    /// It is not served until they lead here.
+    Hold,
+}
+
+impl Policy {
+    /// All of them.
+    pub const ALL: [Policy; 3] = [Policy::Warn, Policy::Refuse, Policy::Hold];
+
+    /// Its word in commands.
+    pub fn word(self) -> &'static str {
+        match self {
+            Policy::Warn => "warn",
+            Policy::Refuse => "refuse",
+            Policy::Hold => "hold",
+        }
+    }
+
+    /// The policy with this word.
+    pub fn read(word: &str) -> Result<Self, Fault> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|policy| policy.word() == word).ok_or_else(|| {
+            let fault = Fault::new(format!("`{word}` says nothing about names")).code(FORM);
+            fault.help("`warn` tells that a name leads elsewhere, `refuse` refuses it, `hold` waits until it leads here")
+        })
+    }
+}
+
+/// Something that a server can do for all hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Feature {
+    /// Answers are smaller for whoever can unpack them.
+    Compression,
+}
+
+impl Feature {
+    /// All of them.
+    pub const ALL: [Feature; 1] = [Feature::Compression];
+
+    /// Its word in commands and keys.
+    pub fn word(self) -> &'static str {
+        match self {
+            Feature::Compression => "compression",
+        }
+    }
+
+    fn read(word: &str) -> Result<Self, Fault> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|feature| feature.word() == word).ok_or_else(|| {
+            let known = Self::ALL.map(|feature| format!("`{}`", feature.word()));
+            let fault = Fault::new(format!("there is no feature `{word}`")).code(FORM);
+            fault.help(format!("there is {}", known.join(", ")))
+        })
+    }
 }
 
 /// Where a redirect leads: a path of the same host, or any address.
@@ -253,8 +341,15 @@ impl Subject {
     pub fn key(&self) -> Key {
         match self {
             Subject::Listen(endpoint) => Key::new(["listen", &endpoint.to_string()]),
+            Subject::Default(endpoint) => Key::new(["default", &endpoint.to_string()]),
             Subject::Host(host) => Key::new(["host", host.as_str()]),
             Subject::Alias(host, name) => Key::new(["host", host.as_str(), "alias", name.as_str()]),
+            Subject::Cert(host, endpoint) => {
+                Key::new(["host", host.as_str(), "cert", &endpoint.to_string()])
+            }
+            Subject::Hold(host) => Key::new(["host", host.as_str(), "hold"]),
+            Subject::Names => Key::new(["names"]),
+            Subject::Feature(feature) => Key::new(["feature", feature.word()]),
             Subject::Quota(host) => Key::new(["host", host.as_str(), "quota"]),
             Subject::User(host, name) => Key::new(["host", host.as_str(), "user", name]),
             Subject::At(host, aspect, url) => aspect.key(host, url),
@@ -273,8 +368,13 @@ impl Subject {
     fn read_names(names: &[&str]) -> Result<Self, Fault> {
         let subject = match names {
             ["listen", at] => Self::Listen(endpoint(at)?),
+            ["default", at] => Self::Default(endpoint(at)?),
             ["host", host] => Self::Host(Name::read(host)?),
             ["host", host, "alias", name] => Self::Alias(Name::read(host)?, Name::read(name)?),
+            ["host", host, "cert", at] => Self::Cert(Name::read(host)?, endpoint(at)?),
+            ["host", host, "hold"] => Self::Hold(Name::read(host)?),
+            ["names"] => Self::Names,
+            ["feature", feature] => Self::Feature(Feature::read(feature)?),
             ["host", host, "quota"] => Self::Quota(Name::read(host)?),
             ["host", host, "user", name] => Self::User(Name::read(host)?, (*name).into()),
             ["host", host, "waive", check, url @ ..] => {
@@ -307,11 +407,19 @@ impl Subject {
         };
         let subject = match *kind {
             "listen" => Self::Listen(endpoint(next("an endpoint")?)?),
+            "default" => Self::Default(endpoint(next("an endpoint")?)?),
             "host" => Self::Host(Name::read(next("the name of a host")?)?),
             "alias" => {
                 let host = Name::read(next("the name of a host")?)?;
                 Self::Alias(host, Name::read(next("its other name")?)?)
             }
+            "cert" => {
+                let host = Name::read(next("the name of a host")?)?;
+                Self::Cert(host, endpoint(next("an endpoint")?)?)
+            }
+            "hold" => Self::Hold(Name::read(next("the name of a host")?)?),
+            "names" => Self::Names,
+            "feature" => Self::Feature(Feature::read(next("the name of a feature")?)?),
             "quota" => Self::Quota(Name::read(next("the name of a host")?)?),
             "user" => {
                 let host = Name::read(next("the name of a host")?)?;
@@ -365,9 +473,11 @@ impl Subject {
     /// The host that it is about.
     pub fn host(&self) -> Option<&Name> {
         match self {
-            Self::Listen(_) => None,
+            Self::Listen(_) | Self::Default(_) | Self::Names | Self::Feature(_) => None,
             Self::Host(host)
             | Self::Alias(host, _)
+            | Self::Cert(host, _)
+            | Self::Hold(host)
             | Self::Quota(host)
             | Self::User(host, _)
             | Self::At(host, ..)
@@ -385,6 +495,9 @@ impl Subject {
             [_, more, ..] => Err(form(format!("nothing goes on with `{more}` here"))),
         };
         let said = match self {
+            Self::Listen(_) if words == ["tls"] => Said::Tls,
+            Self::Default(_) => Said::Of(Name::read(one("the name of a host")?)?),
+            Self::Cert(..) => Said::Cert(object("cert", one("a certificate")?)?),
             Self::Listen(_)
             | Self::Alias(..)
             | Self::Right(..)
@@ -407,8 +520,25 @@ impl Subject {
                 form(format!("`{}` is no size", words[0])).help("such as `500M` or `2G`")
             })?),
             Self::User(..) => Said::Text(sum(one("the sum of a password")?)?.into()),
-            Self::Waive(..) => match words {
-                [] => return Err(nothing("a reason").help(usage("waive"))),
+            Self::Feature(Feature::Compression) => {
+                let mut types = Vec::new();
+                for word in words {
+                    let media = Media::read(word)?;
+                    if media.essence() != *word {
+                        return Err(form(format!("`{word}` is a type and more")));
+                    }
+                    types.push(media);
+                }
+                types.sort();
+                types.dedup();
+                match types.is_empty() {
+                    true => Said::So,
+                    false => Said::Types(types),
+                }
+            }
+            Self::Names => Said::Names(Policy::read(one("what is done about names")?)?),
+            Self::Waive(..) | Self::Hold(_) => match words {
+                [] => return Err(nothing("a reason").help(usage(self.word()))),
                 words => Said::Text(words.join(" ").into()),
             },
             Self::At(_, aspect, _) => match aspect {
@@ -440,8 +570,13 @@ impl Subject {
     fn word(&self) -> &'static str {
         match self {
             Self::Listen(_) => "listen",
+            Self::Default(_) => "default",
             Self::Host(_) => "host",
             Self::Alias(..) => "alias",
+            Self::Cert(..) => "cert",
+            Self::Hold(_) => "hold",
+            Self::Names => "names",
+            Self::Feature(_) => "feature",
             Self::Quota(_) => "quota",
             Self::User(..) => "user",
             Self::At(_, aspect, _) => aspect.word(),
@@ -464,8 +599,13 @@ impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Listen(endpoint) => write!(f, "listen {endpoint}"),
+            Self::Default(endpoint) => write!(f, "default {endpoint}"),
             Self::Host(host) => write!(f, "host {host}"),
             Self::Alias(host, name) => write!(f, "alias {host} {name}"),
+            Self::Cert(host, endpoint) => write!(f, "cert {host} {endpoint}"),
+            Self::Hold(host) => write!(f, "hold {host}"),
+            Self::Names => f.write_str("names"),
+            Self::Feature(feature) => write!(f, "feature {}", feature.word()),
             Self::Quota(host) => write!(f, "quota {host}"),
             Self::User(host, name) => write!(f, "user {host} {name}"),
             Self::At(host, aspect, url) => write!(f, "{} {host} {url}", aspect.word()),
@@ -480,6 +620,9 @@ impl fmt::Display for Said {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Said::So => Ok(()),
+            Said::Tls => f.write_str("tls"),
+            Said::Of(host) => write!(f, "{host}"),
+            Said::Cert(hash) => write!(f, "cert:{hash}"),
             Said::On(endpoints) => {
                 f.write_str("on")?;
                 endpoints.iter().try_for_each(|at| write!(f, " {at}"))
@@ -509,6 +652,11 @@ impl fmt::Display for Said {
                 }
             }
             Said::Quota(bytes) => write!(f, "{bytes}"),
+            Said::Names(policy) => f.write_str(policy.word()),
+            Said::Types(types) => {
+                let types: Vec<&str> = types.iter().map(Media::as_str).collect();
+                f.write_str(&types.join(" "))
+            }
             Said::Text(text) => f.write_str(text),
         }
     }
@@ -605,7 +753,18 @@ impl Vocabulary for Words {
 
     fn supports(&self, key: &Key) -> Vec<Key> {
         match Subject::of(key) {
-            Some(Subject::Listen(_) | Subject::Host(_) | Subject::Right(..)) | None => Vec::new(),
+            Some(
+                Subject::Listen(_)
+                | Subject::Host(_)
+                | Subject::Names
+                | Subject::Feature(_)
+                | Subject::Right(..),
+            )
+            | None => Vec::new(),
+            Some(Subject::Default(endpoint)) => vec![Subject::Listen(endpoint).key()],
+            Some(Subject::Cert(host, endpoint)) => {
+                vec![Subject::Host(host).key(), Subject::Listen(endpoint).key()]
+            }
             Some(subject) => {
                 let host = subject.host().expect("the rest is about hosts");
                 vec![Key::new(["host", host.as_str()])]
@@ -616,6 +775,7 @@ impl Vocabulary for Words {
     fn reach(&self, key: &Key) -> Reach {
         match Subject::of(key) {
             Some(Subject::Host(_)) => Reach::Below,
+            Some(Subject::Listen(_)) => Reach::Anywhere,
             _ => Reach::Nowhere,
         }
     }
@@ -653,6 +813,9 @@ fn object(kind: &str, word: &str) -> Result<Hash, Fault> {
     hash.and_then(Hash::from_hex).ok_or_else(|| {
         let help = match kind {
             "tree" => "`post DIRECTORY URL` stages a directory, and asserts its snapshot",
+            "cert" => {
+                "`post cert CHAIN KEY HOST ADDRESS:PORT` stages a certificate, and asserts it"
+            }
             _ => "`post FILE URL` stages a file, and asserts its content",
         };
         let message = format!("`{word}` is not `{kind}:` and 64 hexadecimal digits");
@@ -789,10 +952,12 @@ fn size(word: &str) -> Option<u64> {
 }
 
 /// The forms of assertions, by their first words.
-const FORMS: [(&str, &str); 15] = [
-    ("listen", "ADDRESS:PORT"),
+const FORMS: [(&str, &str); 20] = [
+    ("listen", "ADDRESS:PORT [tls]"),
+    ("default", "ADDRESS:PORT HOST"),
     ("host", "HOST [on ADDRESS:PORT …]"),
     ("alias", "HOST NAME"),
+    ("cert", "HOST ADDRESS:PORT cert:HASH"),
     ("tree", "HOST /DIRECTORY/ tree:HASH"),
     ("file", "HOST /PATH blob:HASH"),
     ("index", "HOST /DIRECTORY/ blob:HASH TYPE"),
@@ -810,6 +975,9 @@ const FORMS: [(&str, &str); 15] = [
     ),
     ("quota", "HOST SIZE"),
     ("waive", "HOST /PATH CHECK REASON"),
+    ("hold", "HOST REASON"),
+    ("names", "warn|refuse|hold"),
+    ("feature", "compression [TYPE …]"),
     ("right", "WHO HOST /DIRECTORY/"),
 ];
 

@@ -72,6 +72,8 @@ fn is_raised_elsewhere(code: &str) -> bool {
         "quickstart.failed" => (code, "crates/hence/tests/quickstart.rs"),
         "http.failed" => ("FAILED", "crates/closure/tests"),
         "http.modules" => ("MODULES", "crates/closure/tests"),
+        "http.names" => ("NAMES", "crates/closure/tests"),
+        "http.no-room" => ("NO_ROOM", "crates/closure/tests"),
         "http.no-server" => ("NO_SERVER", "crates/closure/tests"),
         "http.test-failed" => ("TEST_FAILED", "crates/closure/tests"),
         _ => return false,

@@ -433,3 +433,60 @@ fn what_somebody_changes_is_noticed_and_made_again_by_itself() {
     watch.kill().unwrap();
     watch.wait().unwrap();
 }
+
+#[test]
+fn a_site_is_served_by_tls_and_its_key_is_never_shown() {
+    for server in ["apache", "nginx"] {
+        let folder = Folder::new(&format!("tls-{server}"), server);
+        let secured = TcpListener::bind("127.0.0.1:0").unwrap();
+        let endpoint = secured.local_addr().unwrap();
+        drop(secured);
+        let at = endpoint.to_string();
+        let made = rcgen::generate_simple_self_signed(vec!["foo.test".to_owned()]).unwrap();
+        let key = made.signing_key.serialize_pem();
+        fs::write(folder.path.join("chain.pem"), made.cert.pem()).unwrap();
+        fs::write(folder.path.join("key.pem"), &key).unwrap();
+        folder.done(&["start"]);
+        folder.done(&["become", "web-server", "foo.test", "--from", "www"]);
+        folder.done(&["assert", "listen", &at, "tls"]);
+        let mut said = vec![folder.run(&["post", "cert", "chain.pem", "key.pem", "foo.test", &at])];
+        said.push(folder.run(&["plan"]));
+        folder.done(&["commit"]);
+        let named = Some("foo.test");
+        let asked = probe::ask_secured(&Machine, endpoint, named, "foo.test", "/").unwrap();
+        assert_eq!(
+            (asked.0.as_slice(), asked.1.status),
+            (&**made.cert.der(), 200)
+        );
+        let why = folder.done(&["why", "https://foo.test/"]);
+        assert!(
+            why.contains("under cert:") && why.contains("answers so"),
+            "{why}"
+        );
+        for words in [
+            "show",
+            "history --changes",
+            "diff 1",
+            "validate",
+            "status",
+            "plan",
+        ] {
+            for format in ["text", "json"] {
+                let mut words: Vec<&str> = words.split(' ').collect();
+                words.extend(["--format", format]);
+                said.push(folder.run(&words));
+            }
+        }
+        said.push(folder.run(&["why", "https://foo.test/", "--format", "json"]));
+        let secrets: Vec<&str> = key.lines().filter(|line| !line.starts_with('-')).collect();
+        let mut named = 0;
+        for output in &said {
+            for text in [&output.stdout, &output.stderr] {
+                let text = String::from_utf8_lossy(text);
+                named += text.matches("cert:").count();
+                assert!(!secrets.iter().any(|line| text.contains(line)), "{text}");
+            }
+        }
+        assert!(named > 8, "{server}: only its hash is shown, {named} times");
+    }
+}

@@ -11,8 +11,12 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::address::Url;
+use hence_ledger::Hash;
+
+use crate::address::{Endpoint, Url};
+use crate::certificate;
 use crate::media::{Media, TABLE};
+pub use crate::server::UNKNOWN;
 use crate::server::{Configuration, GENERATION, Setting};
 use crate::site::{Host, Mount, Site};
 use crate::words::Who;
@@ -29,6 +33,9 @@ pub fn needs(site: &Site) -> Vec<&'static str> {
     }
     if site.hosts.values().any(|host| !host.proxies.is_empty()) {
         needs.push("proxy_http");
+    }
+    if !site.compressed.is_empty() {
+        needs.push("deflate");
     }
     needs
 }
@@ -62,9 +69,6 @@ pub fn names_served(said: &str) -> BTreeMap<String, Vec<String>> {
     }
     served
 }
-
-/// The name of the host that answers for all names that nobody asserted.
-pub const UNKNOWN: &str = "unknown.invalid";
 
 /// The configuration for a site.
 pub fn configure(site: &Site, setting: &Setting) -> Configuration {
@@ -115,11 +119,31 @@ Header always set {GENERATION} "{}"
     for endpoint in &site.endpoints {
         let _ = writeln!(main, "Listen {endpoint}");
     }
+    if !site.compressed.is_empty() {
+        let types: Vec<&str> = site.compressed.iter().map(String::as_str).collect();
+        let _ = writeln!(main, "AddOutputFilterByType DEFLATE {}", types.join(" "));
+    }
+    if !site.secured.is_empty() {
+        let _ = writeln!(
+            main,
+            "SSLProtocol -all +TLSv1.2 +TLSv1.3\nSSLSessionCache \"shmcb:{root}/run/sessions(512000)\""
+        );
+    }
+    // Of itself Apache answers for a host only to whom its own certificate was shown, and says 421 to others.
+    let speaks = |endpoint: &Endpoint, shown: Option<Hash>| match site.secured.contains(endpoint) {
+        true => {
+            let file = certificate::file(&setting.root, shown);
+            let file = file.display();
+            format!("  SSLEngine on\n  SSLCertificateFile \"{file}\"\n")
+        }
+        false => String::new(),
+    };
     // The first one answers for all names that nobody asserted.
     for endpoint in &site.endpoints {
         let _ = writeln!(
             main,
-            "<VirtualHost {endpoint}>\n  ServerName {UNKNOWN}\n  RedirectMatch 404 ^\n</VirtualHost>"
+            "<VirtualHost {endpoint}>\n  ServerName {UNKNOWN}\n{}  RedirectMatch 404 ^\n</VirtualHost>",
+            speaks(endpoint, site.shown(*endpoint, None))
         );
     }
     let served = site.served();
@@ -134,6 +158,7 @@ Header always set {GENERATION} "{}"
             for other in others {
                 let _ = writeln!(main, "  ServerAlias {other}");
             }
+            main.push_str(&speaks(endpoint, host.certs.get(endpoint).copied()));
             let _ = writeln!(main, "  Include \"{part}\"\n</VirtualHost>");
         }
     }
@@ -290,6 +315,7 @@ struct Rules {
 
 impl Rules {
     fn map(&mut self, host: &Host) -> BTreeMap<Url, String> {
+        let ways = host.ways();
         let mut said: BTreeMap<Url, String> = BTreeMap::new();
         for (url, media) in &host.types {
             said.insert(url.clone(), format!("t{media}"));
@@ -303,19 +329,10 @@ impl Rules {
         for (url, (blob, media)) in &host.indexes {
             said.insert(url.clone(), format!("f{blob},{media}"));
         }
-        let leading: Vec<(Url, String)> = host
-            .leading()
-            .map(|(url, directory)| (url, directory.to_string()))
-            .collect();
-        let leading = leading
-            .iter()
-            .map(|(url, target)| (url, 301, target.as_str()));
-        let redirects = host.redirects.iter();
-        let redirects = redirects.map(|(url, (status, target))| (url, *status, target.as_str()));
-        for (url, status, target) in redirects.chain(leading) {
-            if let Some(near) = self.near(host, url, status, target) {
+        for (url, status, target) in &ways {
+            if let Some(near) = self.near(host, url, *status, target) {
                 let number = self.redirects.len();
-                let kind = (status, near, target.contains('?'));
+                let kind = (*status, near, target.contains('?'));
                 let number = *self.redirects.entry(kind).or_insert(number);
                 said.insert(url.clone(), format!("r{number},{target}"));
             } else {

@@ -46,6 +46,12 @@ impl Configuration {
     }
 }
 
+/// Content of fewer bytes need not be sent compressed.
+pub const LEAST: usize = 256;
+
+/// The name of the host that answers for all names that nobody asserted.
+pub const UNKNOWN: &str = "unknown.invalid";
+
 /// The header by which an answer says to which generation it belongs.
 pub const GENERATION: &str = "X-Hence-Generation";
 

@@ -7,9 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use crate::address::Url;
+use hence_ledger::Hash;
+
+use crate::address::{Endpoint, Url};
+use crate::certificate;
 use crate::media::{Media, TABLE};
-use crate::server::{Configuration, GENERATION, Setting};
+use crate::server::{Configuration, GENERATION, LEAST, Setting};
 use crate::site::{Host, Mount, Site};
 use crate::words::Who;
 
@@ -84,10 +87,29 @@ http {{
     main.push_str("  }\n");
     let mut networks = Networks::default();
     let mut servers = String::new();
+    let speaks = |endpoint: &Endpoint| match site.secured.contains(endpoint) {
+        true => " ssl",
+        false => "",
+    };
+    // A host answers only to whom its own certificate was shown.
+    let shows = |endpoint: &Endpoint, cert: Option<Hash>| match site.secured.contains(endpoint) {
+        true => {
+            let file = certificate::file(&setting.root, cert);
+            let file = file.display();
+            format!(
+                "    ssl_certificate {file};\n    ssl_certificate_key {file};\n    if (${} != {}) {{ return 421; }}\n",
+                shown(endpoint),
+                certified(cert)
+            )
+        }
+        false => String::new(),
+    };
     for endpoint in &site.endpoints {
         let _ = writeln!(
             servers,
-            "  server {{\n    listen {endpoint} default_server;\n    server_name {UNKNOWN};\n    return 404;\n  }}"
+            "  server {{\n    listen {endpoint}{} default_server;\n    server_name {UNKNOWN};\n{}    return 404;\n  }}",
+            speaks(endpoint),
+            shows(endpoint, site.shown(*endpoint, None)),
         );
     }
     let served = site.served();
@@ -96,10 +118,13 @@ http {{
         let part = configuration.part(&setting.root, text);
         for (endpoint, own) in served.get(name).into_iter().flatten() {
             let own: Vec<&str> = own.iter().map(|name| name.as_str()).collect();
+            let cert = host.certs.get(endpoint).copied();
             let _ = writeln!(
                 servers,
-                "  server {{\n    listen {endpoint};\n    server_name {};\n    include {part};\n  }}",
-                own.join(" ")
+                "  server {{\n    listen {endpoint}{};\n    server_name {};\n{}    include {part};\n  }}",
+                speaks(endpoint),
+                own.join(" "),
+                shows(endpoint, cert)
             );
         }
     }
@@ -110,10 +135,71 @@ http {{
         }
         main.push_str("  }\n");
     }
+    main.push_str(&compression(site));
+    if !site.secured.is_empty() {
+        main.push_str(
+            "  ssl_protocols TLSv1.2 TLSv1.3;\n  map_hash_max_size 65536;\n  map_hash_bucket_size 512;\n",
+        );
+    }
+    for endpoint in &site.secured {
+        main.push_str(&certificates(site, *endpoint));
+    }
     main.push_str(&servers);
     main.push_str("}\n");
     configuration.main = main;
     configuration
+}
+
+/// What is sent compressed. nginx looks for a type with all its parameters.
+fn compression(site: &Site) -> String {
+    if site.compressed.is_empty() {
+        return String::new();
+    }
+    let said = site.hosts.values().flat_map(|host| {
+        let indexes = host.indexes.values().map(|(_, media)| media);
+        indexes.chain(host.types.values())
+    });
+    let said = said.filter(|media| site.compresses(Some(media)));
+    let mut types: BTreeSet<&str> = said.map(Media::as_str).collect();
+    types.extend(site.compressed.iter().map(String::as_str));
+    // It is always one of them.
+    types.remove("text/html");
+    let mut text = format!(
+        "  types_hash_bucket_size 512;\n  gzip on;\n  gzip_vary on;\n  gzip_min_length {LEAST};\n"
+    );
+    if !types.is_empty() {
+        let types: Vec<String> = types.iter().map(|media| format!("\"{media}\"")).collect();
+        let _ = writeln!(text, "  gzip_types {};", types.join(" "));
+    }
+    text
+}
+
+/// Which certificate is shown to who names which host.
+fn certificates(site: &Site, endpoint: Endpoint) -> String {
+    let mut text = format!(
+        "  map $ssl_server_name ${} {{\n    default {};\n",
+        shown(&endpoint),
+        certified(site.shown(endpoint, None))
+    );
+    for (name, host) in site.names(endpoint) {
+        let is_special = ["default", "hostnames", "include", "volatile"].contains(&name.as_str());
+        let escape = if is_special { "\\" } else { "" };
+        let cert = site.hosts[host].certs.get(&endpoint).copied();
+        let _ = writeln!(text, "    {escape}{name} {};", certified(cert));
+    }
+    text.push_str("  }\n");
+    text
+}
+
+/// A certificate in one word.
+fn certified(cert: Option<Hash>) -> String {
+    cert.map_or_else(|| "unknown".to_owned(), |cert| cert.to_string())
+}
+
+/// The variable that says which certificate was shown at an endpoint.
+fn shown(endpoint: &Endpoint) -> String {
+    let hash = Hash::of(endpoint.to_string().as_bytes()).to_string();
+    format!("shown_{}", &hash[..16])
 }
 
 /// The sets of networks that may read something.
@@ -123,7 +209,7 @@ struct Networks(BTreeSet<String>);
 /// The variable that says whether a request comes from one of them. It is named after them, so that what a host serves is
 /// the same text whatever others do.
 fn variable(networks: &str) -> String {
-    let hash = hence_ledger::Hash::of(networks.as_bytes()).to_string();
+    let hash = Hash::of(networks.as_bytes()).to_string();
     format!("near_{}", &hash[..16])
 }
 
@@ -176,16 +262,7 @@ fn describe(
             text.push_str(&exactly(url, &access(url).text, &path));
         }
     }
-    let leading: Vec<(Url, String)> = host
-        .leading()
-        .map(|(url, directory)| (url, directory.to_string()))
-        .collect();
-    let leading = leading
-        .iter()
-        .map(|(url, target)| (url, 301, target.as_str()));
-    let redirects = host.redirects.iter();
-    let redirects = redirects.map(|(url, (status, target))| (url, *status, target.as_str()));
-    for (number, (url, status, target)) in redirects.chain(leading).enumerate() {
+    for (number, (url, status, target)) in host.ways().iter().enumerate() {
         let gate = access(url);
         let lead = format!("return {status} \"{target}\";");
         match gate.asks {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hence_closure::address::Name;
 use hence_closure::closure::Published;
 use hence_closure::model::{Request, behaviour};
+use hence_closure::probe::Probe;
 use hence_closure::publish::NAME_TAKEN;
 use hence_closure::server::Server;
 use hence_closure::words::Words;
@@ -44,15 +45,28 @@ fn compare(server: Server, states: usize) {
     let walks: Vec<_> = (0..TOGETHER)
         .map(|worker| std::thread::spawn(run(worker)))
         .collect();
+    let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
     for walk in walks {
-        if let Err(panic) = walk.join() {
-            std::panic::resume_unwind(panic);
+        match walk.join() {
+            Ok(promised) => {
+                for (status, times) in promised {
+                    *statuses.entry(status).or_default() += times;
+                }
+            }
+            Err(panic) => std::panic::resume_unwind(panic),
         }
+    }
+    // Only where something happens something can go wrong.
+    for status in [200, 301, 302, 403, 404, 421] {
+        assert!(
+            statuses.contains_key(&status),
+            "{status} was never promised"
+        );
     }
 }
 
-/// Goes from one random state to the next.
-fn walk(server: Server, seed: u64, states: usize) {
+/// Goes from one random state to the next, and says how often which status was promised.
+fn walk(server: Server, seed: u64, states: usize) -> BTreeMap<u16, usize> {
     let root = Root::new(server);
     let mut closure = root.open();
     let pool = Pool::new(real::free_endpoints(2));
@@ -75,10 +89,15 @@ fn walk(server: Server, seed: u64, states: usize) {
     let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
     while tried < states {
         let mut state = State::default();
+        let secured = pool.endpoints[1];
+        let cert = |at: usize| pool.certificates[at].hash();
         let hosts = real::all(&[
             "host foo.test",
             "host bar.test",
             "alias foo.test www.foo.test",
+            &format!("listen {secured} tls"),
+            &format!("cert foo.test {secured} cert:{}", cert(0)),
+            &format!("cert bar.test {secured} cert:{}", cert(1)),
         ]);
         state.perform(&hosts, 1, &Words);
         for command in pool.sequence(&mut random, 30) {
@@ -88,7 +107,12 @@ fn walk(server: Server, seed: u64, states: usize) {
             .iter()
             .map(|(key, said)| (key.clone(), said.value.clone()))
             .collect();
-        set.extend(listen.iter().map(|words| real::says(words)));
+        for words in &listen {
+            let (key, value) = real::says(words);
+            if state.get(&key).is_none() {
+                set.push((key, value));
+            }
+        }
         set.extend(more.iter().map(|words| real::says(words)));
         let everything = Command::apply("site", set, &Words);
         match real::commit(&mut closure, std::slice::from_ref(&everything)) {
@@ -105,18 +129,23 @@ fn walk(server: Server, seed: u64, states: usize) {
         let requests: BTreeSet<_> = (0..PROBES)
             .map(|_| {
                 let (host, path) = pool.probe(&mut random);
-                (
-                    *random.one(&pool.endpoints),
-                    Name::read(host).unwrap(),
-                    path.to_owned(),
-                )
+                let named = pool.named(&mut random, host);
+                Probe {
+                    named: named.map(|name| Name::read(name).unwrap()),
+                    ..Probe::new(
+                        *random.one(&pool.endpoints),
+                        Name::read(host).unwrap(),
+                        path,
+                    )
+                }
             })
             .collect();
-        for (endpoint, name, path) in &requests {
+        for probe in &requests {
             let request = Request {
-                endpoint: *endpoint,
-                host: name.as_str(),
-                path,
+                endpoint: probe.endpoint,
+                named: probe.named.as_ref().map(Name::as_str),
+                host: probe.host.as_str(),
+                path: &probe.path,
                 from: "127.0.0.1".parse().unwrap(),
                 user: None,
             };
@@ -130,9 +159,5 @@ fn walk(server: Server, seed: u64, states: usize) {
             root.log()
         );
     }
-    // Only where something happens something can go wrong.
-    for status in [200, 301, 302, 403, 404] {
-        let times = statuses.get(&status).copied().unwrap_or(0);
-        assert!(times > 0, "{status} was never promised");
-    }
+    statuses
 }

@@ -51,6 +51,7 @@ fn is_same(pool: &Pool, random: &mut Random, one: &State, other: &State) -> bool
         let (host, path) = pool.probe(random);
         let request = Request {
             endpoint: *random.one(&pool.endpoints),
+            named: pool.named(random, host),
             host,
             path,
             from: "127.0.0.1".parse().unwrap(),

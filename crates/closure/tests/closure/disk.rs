@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io;
+use std::net::IpAddr;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +15,7 @@ use hence_closure::host::{Entry, EntryKind, Host, Ran, Signal};
 use hence_closure::publish::TEST_FAILED;
 use hence_closure::server::{Server, Setting};
 use hence_closure::site::Site;
+use hence_closure::tls::Secured;
 use hence_closure::words::Words;
 use hence_ledger::{Command, Hash, State};
 use hence_store::{Appended, Error, Memory, Refused, Store};
@@ -21,7 +23,7 @@ use hence_store::{Appended, Error, Memory, Refused, Store};
 use crate::generate::{Pool, Random};
 use crate::real;
 
-const ROOT: &str = "/root";
+pub const ROOT: &str = "/root";
 
 /// What is on the disk, and what is only said to be.
 #[derive(Clone)]
@@ -55,7 +57,7 @@ fn directory() -> Node {
     }
 }
 
-struct Disk {
+pub struct Disk {
     nodes: RefCell<Vec<Node>>,
     /// So many steps are left until the power is cut.
     left: Cell<usize>,
@@ -63,15 +65,27 @@ struct Disk {
     refuses: Cell<bool>,
     /// Whether a new generation is written over the old one: a mistake to be found.
     in_place: bool,
+    /// So many days have passed.
+    days: Cell<u64>,
+    /// So many bytes are free.
+    pub room: Cell<u64>,
+    /// Where names lead.
+    pub names: RefCell<BTreeMap<String, Vec<IpAddr>>>,
+    /// So many names were looked up.
+    pub asked: Cell<usize>,
 }
 
 impl Disk {
-    fn new(in_place: bool) -> Self {
+    pub fn new(in_place: bool) -> Self {
         let disk = Self {
             nodes: RefCell::new(vec![directory()]),
             left: Cell::new(usize::MAX),
             refuses: Cell::new(false),
             in_place,
+            days: Cell::new(0),
+            room: Cell::new(u64::MAX),
+            names: RefCell::default(),
+            asked: Cell::new(0),
         };
         for path in ["/usr", "/usr/sbin"] {
             disk.make_directory(Path::new(path), 0o755).unwrap();
@@ -79,6 +93,11 @@ impl Disk {
         disk.write(Path::new("/usr/sbin/nginx"), b"", 0o755)
             .unwrap();
         disk
+    }
+
+    /// Lets days pass.
+    pub fn advance(&self, days: u64) {
+        self.days.set(self.days.get() + days);
     }
 
     /// The disk as it is found when the power comes back.
@@ -111,6 +130,10 @@ impl Disk {
             left: Cell::new(usize::MAX),
             refuses: Cell::new(false),
             in_place: self.in_place,
+            days: self.days.clone(),
+            room: self.room.clone(),
+            names: self.names.clone(),
+            asked: self.asked.clone(),
         }
     }
 
@@ -349,23 +372,49 @@ impl Host for Disk {
         Vec::new()
     }
 
-    fn try_endpoint(&self, _: Endpoint) -> io::Result<()> {
-        Ok(())
+    fn room(&self, _: &Path) -> io::Result<u64> {
+        Ok(self.room.get())
+    }
+
+    fn addresses(&self, name: &str, _: Duration) -> io::Result<Vec<IpAddr>> {
+        self.asked.set(self.asked.get() + 1);
+        let names = self.names.borrow();
+        let found = names.get(name).cloned();
+        found.ok_or_else(|| io::Error::other("nobody knows this name"))
+    }
+
+    /// The machine has one address.
+    fn try_endpoint(&self, endpoint: Endpoint) -> io::Result<()> {
+        match endpoint.port() == 0 && endpoint.ip().to_string() != "192.0.2.1" {
+            true => Err(io::ErrorKind::AddrNotAvailable.into()),
+            false => Ok(()),
+        }
     }
 
     fn exchange(&self, _: Endpoint, _: &[u8], _: Duration) -> io::Result<Vec<u8>> {
         Err(io::ErrorKind::ConnectionRefused.into())
     }
 
+    fn exchange_secured(
+        &self,
+        _: Endpoint,
+        _: Option<&str>,
+        _: &[u8],
+        _: Duration,
+    ) -> io::Result<Secured> {
+        Err(io::ErrorKind::ConnectionRefused.into())
+    }
+
     fn now(&self) -> u64 {
-        0
+        // Noon of 31 January 2026.
+        1_769_860_800_000 + self.days.get() * 24 * 60 * 60 * 1000
     }
 
     fn wait(&self, _: Duration) {}
 }
 
 /// A ledger that survives, as that of a real closure does.
-struct Survivor(Arc<Memory>);
+pub struct Survivor(pub Arc<Memory>);
 
 impl Store for Survivor {
     fn place(&self) -> String {
@@ -446,6 +495,11 @@ fn served(disk: &Disk, states: &[&State]) -> Result<Hash, String> {
         }
     }
     for host in site.hosts.values() {
+        for cert in host.certs.values() {
+            if Hash::of(&read(&root.join("key").join(cert.to_string()))?) != *cert {
+                return Err(format!("the certificate {cert} is another one"));
+            }
+        }
         let blobs = host
             .files
             .values()

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use hence_closure::address::{Name, Url};
+use hence_closure::certificate::Certificate;
 use hence_closure::content::{File, Tree};
 use hence_closure::words::{self, Aspect, Subject, Words};
 use hence_ledger::{Command, Hash, Keys, Value};
@@ -74,6 +75,14 @@ const MEDIA: [&str; 4] = [
 ];
 const OWNERS: [&str; 2] = ["site", "shop"];
 
+/// A certificate for some names, for ever.
+pub fn certificate(names: &[&str]) -> Certificate {
+    let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let made = rcgen::generate_simple_self_signed(names).unwrap();
+    let key = made.signing_key.serialize_pem();
+    Certificate::read(made.cert.pem().as_bytes(), key.as_bytes()).unwrap()
+}
+
 /// The contents that are served.
 pub struct Pool {
     pub blobs: Vec<Vec<u8>>,
@@ -81,12 +90,14 @@ pub struct Pool {
     pub hashes: Vec<Hash>,
     pub by_hash: HashMap<Hash, Arc<Tree>>,
     pub endpoints: Vec<SocketAddr>,
+    /// Each is for all hosts.
+    pub certificates: Vec<Certificate>,
 }
 
 impl Pool {
     pub fn new(endpoints: Vec<SocketAddr>) -> Self {
         let blobs: Vec<Vec<u8>> = (0..6)
-            .map(|n| format!("<p>blob {n}").into_bytes())
+            .map(|n| format!("<p>blob {n}{}", " and more".repeat(40 * (n % 2))).into_bytes())
             .collect();
         let file = |n: usize| File {
             hash: Hash::of(&blobs[n]),
@@ -116,6 +127,7 @@ impl Pool {
             blobs,
             trees,
             endpoints,
+            certificates: (0..3).map(|_| certificate(&HOSTS)).collect(),
         }
     }
 
@@ -139,10 +151,21 @@ impl Pool {
         let directory = *random.one(&DIRECTORIES);
         let file = *random.one(&FILES);
         let media = *random.one(&MEDIA);
-        match random.below(24) {
-            0 => format!("listen {}", random.one(&self.endpoints)),
+        let endpoint = random.one(&self.endpoints);
+        let cert = random.one(&self.certificates).hash();
+        match random.below(34) {
+            31 => "feature compression".to_owned(),
+            32 => format!(
+                "feature compression {}",
+                random.one(&["image/png", "text/plain"])
+            ),
+            30 => format!("hold {host} for a while"),
+            0 => format!("listen {endpoint}"),
+            24 | 25 => format!("listen {endpoint} tls"),
+            26..=28 => format!("cert {host} {endpoint} cert:{cert}"),
+            29 => format!("default {endpoint} {host}"),
             1 | 2 => format!("host {host}"),
-            3 => format!("host {host} on {}", random.one(&self.endpoints)),
+            3 => format!("host {host} on {endpoint}"),
             4 => format!("alias {host} {}", random.one(&HOSTS)),
             5..=8 => format!("tree {host} {directory} tree:{}", random.one(&self.hashes)),
             9..=11 => format!("file {host} {file} blob:{blob}"),
@@ -150,7 +173,7 @@ impl Pool {
             15 | 16 => format!("listing {host} {directory}"),
             17 | 18 => format!("type {host} {file} {media}"),
             19 => format!("redirect {host} {file} 301 /a/"),
-            20 => format!("redirect {host} {directory} 302 http://example.org/x?y=1&z"),
+            20 | 33 => format!("redirect {host} {directory} 302 http://example.org/x?y=1&z"),
             21 => format!("access {host} {directory} none"),
             22 => format!("access {host} {directory} {}", random.one(&ACCESS)),
             _ => format!("quota {host} 1G"),
@@ -191,6 +214,15 @@ impl Pool {
         (0..=random.below(most))
             .map(|_| self.command(random))
             .collect()
+    }
+
+    /// What somebody names before a certificate is shown: mostly the host that is meant.
+    pub fn named(&self, random: &mut Random, host: &'static str) -> Option<&'static str> {
+        match random.below(6) {
+            0 => None,
+            1 => Some(*random.one(&HOSTS)),
+            _ => Some(host),
+        }
     }
 
     /// Something to ask for: host and path.

@@ -2,11 +2,16 @@
 
 mod agree;
 mod algebra;
+mod certificates;
 mod cluster;
+mod compression;
 mod disk;
 mod gates;
 mod generate;
 mod load;
 mod modules;
+mod names;
 mod power;
 mod real;
+mod room;
+mod secured;

@@ -3,14 +3,17 @@
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::io;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use hence_closure::address::{Endpoint, Name};
 use hence_closure::closure::{Closure, Published};
 use hence_closure::host::{Entry, Host, Machine, Ran, Signal};
+use hence_closure::probe::Probe;
 use hence_closure::server::Server;
 use hence_closure::site::Site;
+use hence_closure::tls::Secured;
 use hence_ledger::Command;
 
 use crate::generate::Pool;
@@ -120,6 +123,14 @@ impl Host for Dark {
         Machine.holding(path)
     }
 
+    fn room(&self, path: &Path) -> io::Result<u64> {
+        Machine.room(path)
+    }
+
+    fn addresses(&self, name: &str, limit: Duration) -> io::Result<Vec<IpAddr>> {
+        Machine.addresses(name, limit)
+    }
+
     fn try_endpoint(&self, endpoint: Endpoint) -> io::Result<()> {
         Machine.try_endpoint(endpoint)
     }
@@ -127,6 +138,17 @@ impl Host for Dark {
     fn exchange(&self, endpoint: Endpoint, bytes: &[u8], limit: Duration) -> io::Result<Vec<u8>> {
         self.step()?;
         Machine.exchange(endpoint, bytes, limit)
+    }
+
+    fn exchange_secured(
+        &self,
+        endpoint: Endpoint,
+        named: Option<&str>,
+        bytes: &[u8],
+        limit: Duration,
+    ) -> io::Result<Secured> {
+        self.step()?;
+        Machine.exchange_secured(endpoint, named, bytes, limit)
     }
 
     fn now(&self) -> u64 {
@@ -158,11 +180,25 @@ pub fn states(pool: &Pool) -> (Command, Command) {
         &root,
         "redirect foo.test /p 301 /a/",
     ]);
-    let new = real::all(&[&listen, "host foo.test", "host bar.test", &a, &p, &index]);
+    let secured = format!("{listen} tls");
+    let cert = |name: &str, at: usize| {
+        let hash = pool.certificates[at].hash();
+        format!("cert {name} {} cert:{hash}", pool.endpoints[0])
+    };
+    let new = real::all(&[
+        &secured,
+        &cert("foo.test", 0),
+        &cert("bar.test", 1),
+        "host foo.test",
+        "host bar.test",
+        &a,
+        &p,
+        &index,
+    ]);
     (old, new)
 }
 
-fn requests(pool: &Pool) -> BTreeSet<(Endpoint, Name, String)> {
+fn requests(pool: &Pool) -> BTreeSet<Probe> {
     let paths = [
         "/",
         "/x.html",
@@ -177,7 +213,7 @@ fn requests(pool: &Pool) -> BTreeSet<(Endpoint, Name, String)> {
     let each = names
         .iter()
         .flat_map(|name| paths.map(|path| (name.clone(), path)));
-    each.map(|(name, path)| (pool.endpoints[0], name, path.to_owned()))
+    each.map(|(name, path)| Probe::new(pool.endpoints[0], name, path))
         .collect()
 }
 

@@ -93,7 +93,8 @@ pub fn request() -> Request {
 
 /// Commits commands, whatever they take from whom.
 pub fn commit(closure: &mut Closure<'_>, commands: &[Command]) -> Result<Published, Refused> {
-    let take = ["host", "listen", "right"].map(|name| Key::new([name]));
+    let take =
+        ["host", "listen", "default", "names", "feature", "right"].map(|name| Key::new([name]));
     let manner = Manner {
         take: &take,
         dormant: true,
@@ -119,6 +120,9 @@ pub fn all(assertions: &[&str]) -> Command {
 pub fn stage(closure: &Closure<'_>, pool: &Pool) {
     for blob in &pool.blobs {
         closure.content().stage_bytes(blob).unwrap();
+    }
+    for certificate in &pool.certificates {
+        closure.certificates().stage(certificate).unwrap();
     }
     for tree in &pool.trees {
         closure

@@ -8,7 +8,7 @@ use hence_ledger::Key;
 use hence_model::source::Sources;
 
 use super::{Http, confirm, cost, print_changes, stop, tell};
-use crate::command::fleet::{Format, faulty};
+use crate::command::fleet::{Format, faulty, read};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -30,6 +30,35 @@ impl Words {
         };
         match language::parse(&sources, file, http.owner()) {
             Ok(orders) => add(http, console, &orders),
+            Err(troubles) => {
+                console.show(&sources, &troubles);
+                Ok(Exit::Input)
+            }
+        }
+    }
+}
+
+/// Let an owner assert what is in a file, and nothing else: `apply owner tree:web1 web1.set`
+#[derive(Args)]
+pub struct Apply {
+    /// The word `owner`
+    #[arg(value_parser = ["owner"])]
+    owner: String,
+    /// Whose assertions these are
+    name: String,
+    /// The file, with one assertion on each line; `-` is standard input
+    file: String,
+}
+
+impl Apply {
+    /// Adds it to what is pending.
+    pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let (sources, file): (Sources, _) = match read(console, &self.file) {
+            Ok(given) => given,
+            Err(exit) => return Ok(exit),
+        };
+        match language::parse_set(&sources, file, &self.name) {
+            Ok(placed) => add(http, console, &[placed]),
             Err(troubles) => {
                 console.show(&sources, &troubles);
                 Ok(Exit::Input)

@@ -6,7 +6,7 @@ use hence_closure::closure::{self, Closure, Manner};
 use hence_closure::host::Machine;
 use hence_closure::language;
 use hence_closure::server::Server;
-use hence_closure::words::Subject;
+use hence_closure::words::{Policy, Said, Subject};
 use hence_ledger::{Command, Value};
 
 use super::{Http, stop};
@@ -25,16 +25,27 @@ pub struct Init {
     /// Where it is to listen; may be given more than once
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Vec<String>,
+    /// What becomes of hosts whose names lead elsewhere
+    #[arg(long, value_name = "POLICY", value_parser = ["warn", "refuse", "hold"])]
+    names: Option<String>,
 }
 
 impl Init {
     /// Makes it.
     pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let mut commands = Vec::new();
+        let mut said = Vec::new();
         for text in &self.listen {
-            let subject = Subject::Listen(endpoint(text).map_err(faulty)?);
+            let endpoint = endpoint(text).map_err(faulty)?;
+            said.push((Subject::Listen(endpoint), Said::So));
+        }
+        if let Some(word) = &self.names {
+            let policy = Policy::read(word).map_err(faulty)?;
+            said.push((Subject::Names, Said::Names(policy)));
+        }
+        for (subject, said) in said {
             let (owner, key) = (http.owner().into(), subject.key());
-            let value = Value::Nothing;
+            let value = Value::from(&said);
             commands.push(Command::Assert { owner, key, value });
         }
         let server = Server::of(&self.server).expect("only these can be given");

@@ -18,6 +18,7 @@ use hence_closure::language;
 use hence_closure::words::Subject;
 use hence_ledger::entry::Origin;
 use hence_ledger::{Admitted, Assertion, Change, Key};
+use hence_model::diagnostic::Diagnostic;
 use hence_store::{Refused, Request};
 use serde::Serialize;
 
@@ -57,7 +58,9 @@ enum Verb {
     Retract(change::Words),
     /// Retract all that is said about a URL and what is below it: `retract-under foo.test /old`
     RetractUnder(change::Words),
-    /// Serve a file or directory, as it is now: `post DIRECTORY http://foo.test/`
+    Apply(change::Apply),
+    /// Serve a file or directory, as it is now: `post DIRECTORY http://foo.test/`; or show a certificate: `post cert CHAIN
+    /// KEY foo.test 192.0.2.1:443`
     Post(change::Words),
     /// Post again what was posted there: `refresh http://foo.test/`
     Refresh(change::Words),
@@ -98,6 +101,7 @@ impl Http {
             Verb::Assert(words) => words.run("assert", self, console),
             Verb::Retract(words) => words.run("retract", self, console),
             Verb::RetractUnder(words) => words.run("retract-under", self, console),
+            Verb::Apply(command) => command.run(self, console),
             Verb::Post(words) => words.run("post", self, console),
             Verb::Refresh(words) => words.run("refresh", self, console),
             Verb::Copy(words) => words.run("copy", self, console),
@@ -190,9 +194,11 @@ fn tell(console: &mut Console<'_>, published: &Published) -> Result<Exit, Stop> 
             generation,
             probes,
             done,
+            warnings,
         } => {
             changes(console, &done.changes)?;
             cost(console, done);
+            warn(console, warnings);
             let asked = match probes {
                 1 => "1 request was answered".to_owned(),
                 probes => format!("{probes} requests were answered"),
@@ -202,9 +208,14 @@ fn tell(console: &mut Console<'_>, published: &Published) -> Result<Exit, Stop> 
             ));
             console.say("`hence http undo` takes it back");
         }
-        Published::Stopped { generation, done } => {
+        Published::Stopped {
+            generation,
+            done,
+            warnings,
+        } => {
             changes(console, &done.changes)?;
             cost(console, done);
+            warn(console, warnings);
             console.say(&format!(
                 "generation {generation} is ready, and the server does not run"
             ));
@@ -279,6 +290,13 @@ fn changes(console: &mut Console<'_>, changes: &[Change]) -> Result<(), Stop> {
         }
     }
     Ok(())
+}
+
+/// Says what somebody should know who did nothing wrong.
+fn warn(console: &mut Console<'_>, warnings: &[Diagnostic]) {
+    for warning in warnings {
+        console.refuse(warning);
+    }
 }
 
 /// Says what else it does: to others, and to what they asserted.

@@ -3,11 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use clap::Args;
+use hence_closure::address::Endpoint;
+use hence_closure::checks;
+use hence_closure::closure::failed;
 use hence_closure::part::Part;
 use hence_ledger::Hash;
 use serde::Serialize;
 
-use super::{Http, stop};
+use super::{Http, stop, warn};
 use crate::command::fleet::{Format, many, print_json};
 use crate::console::Console;
 use crate::{Exit, Stop};
@@ -87,12 +90,16 @@ impl Status {
             .into_iter()
             .map(|owner| (owner, Part::of(state, owner)));
         let sets: Vec<_> = sets.collect();
+        let listen = |endpoint: &Endpoint| match site.secured.contains(endpoint) {
+            true => format!("{endpoint} tls"),
+            false => endpoint.to_string(),
+        };
         if http.format == Format::Json {
             let told = Told {
                 server: settings.server.word(),
                 process,
                 generation: current.unwrap_or(0),
-                listen: site.endpoints.iter().map(ToString::to_string).collect(),
+                listen: site.endpoints.iter().map(listen).collect(),
                 hosts: site.hosts.keys().map(ToString::to_string).collect(),
                 sets: sets
                     .iter()
@@ -108,7 +115,7 @@ impl Status {
         });
         lines.push(format!("generation  {}", current.unwrap_or(0)));
         for endpoint in &site.endpoints {
-            lines.push(format!("listen      {endpoint}"));
+            lines.push(format!("listen      {}", listen(endpoint)));
         }
         for name in site.hosts.keys() {
             lines.push(format!("host        {name}"));
@@ -120,6 +127,9 @@ impl Status {
         for line in lines.iter().filter(|_| http.format == Format::Text) {
             writeln!(console.data(), "{line}")?;
         }
+        let ageing = checks::ageing(&site, closure.certificates(), console.now());
+        let ageing = ageing.map_err(|error| stop(console, failed(error)))?;
+        warn(console, &ageing);
         Ok(match process {
             Some(_) => Exit::Done,
             None => Exit::Input,

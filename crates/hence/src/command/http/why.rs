@@ -3,7 +3,6 @@
 use clap::Args;
 use hence_closure::address::{Endpoint, Name, Url};
 use hence_closure::closure::Closure;
-use hence_closure::host::Machine;
 use hence_closure::language::{located, said};
 use hence_closure::level2::meant;
 use hence_closure::model::{Answer, Body, Request, behaviour};
@@ -37,10 +36,16 @@ pub struct Told {
     content: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     location: Option<String>,
+    /// The certificate that is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cert: Option<String>,
     /// In words.
     answer: String,
     /// Whether anything that is asserted decides it.
     asserted: bool,
+    /// What is missing if none does.
+    #[serde(skip)]
+    missing: String,
     /// The assertion that decides it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Decided>,
@@ -90,7 +95,7 @@ impl Why {
             writeln!(console.data(), "the server listens nowhere")?;
         }
         for told in &all {
-            told.write(console, host.as_str())?;
+            told.write(console)?;
         }
         Ok(Exit::Done)
     }
@@ -114,6 +119,7 @@ fn told(
 ) -> Result<Told, Stop> {
     let request = Request {
         endpoint,
+        named: Some(host.as_str()),
         host: host.as_str(),
         path,
         from: probe::near(endpoint).ip(),
@@ -121,7 +127,7 @@ fn told(
     };
     let answer = behaviour(site, closure.content(), &request);
     let mut told = Told {
-        url: format!("http://{host}{path}"),
+        url: format!("{}://{host}{path}", site.scheme(endpoint)),
         endpoint: endpoint.to_string(),
         status: answer.status,
         media: answer.media.as_ref().map(ToString::to_string),
@@ -131,7 +137,16 @@ fn told(
         },
         location: answer.location.clone(),
         answer: worded(&answer),
+        cert: site
+            .shown(endpoint, Some(host))
+            .map(|hash| format!("cert:{hash}")),
         asserted: answer.by.is_some(),
+        missing: match site.hosts.get(host) {
+            None => format!("`host {host}` is not asserted"),
+            Some(site) if site.held.is_some() => format!("`host {host}` is held"),
+            Some(site) if !site.is_on(endpoint) => format!("`host {host}` is not there"),
+            Some(_) => format!("`host {host}` has no `cert` there"),
+        },
         by: None,
         asked: None,
     };
@@ -157,12 +172,10 @@ fn told(
         });
     }
     if closure.process().is_ok_and(|process| process.is_some()) {
-        let asked = probe::ask(&Machine, endpoint, host.as_str(), path);
+        let asked = closure.breaks(site, &request, &answer);
         told.asked = Some(match asked {
-            Ok(response) => match probe::differs(&answer, &response) {
-                None => Asked::AsPromised,
-                Some(wrong) => Asked::Otherwise(wrong),
-            },
+            Ok(None) => Asked::AsPromised,
+            Ok(Some(wrong)) => Asked::Otherwise(wrong),
             Err(error) => Asked::NoAnswer(error.to_string()),
         });
     }
@@ -171,7 +184,7 @@ fn told(
 
 impl Told {
     /// Says it.
-    pub fn write(&self, console: &mut Console<'_>, host: &str) -> Result<(), Stop> {
+    pub fn write(&self, console: &mut Console<'_>) -> Result<(), Stop> {
         let Self {
             url,
             endpoint,
@@ -180,7 +193,10 @@ impl Told {
         } = self;
         writeln!(console.data(), "{url} at {endpoint} answers {answer}")?;
         if !self.asserted {
-            writeln!(console.data(), "  as `host {host}` is not asserted")?;
+            writeln!(console.data(), "  as {}", self.missing)?;
+        }
+        if let Some(cert) = &self.cert {
+            writeln!(console.data(), "  under {cert}")?;
         }
         let Some(by) = &self.by else {
             return Ok(());

@@ -79,7 +79,7 @@ impl Why {
         let mut json = Vec::new();
         for answer in &answers {
             if self.format != Format::Json {
-                answer.write(console, host.as_str())?;
+                answer.write(console)?;
             }
             let Some(by) = answer.by.as_ref().filter(|by| by.owner == OWNER) else {
                 json.push(Whole {
@@ -313,6 +313,7 @@ fn promise(
     let path = url.to_string();
     let request = Request {
         endpoint: SOMEWHERE,
+        named: None,
         host: host.as_str(),
         path: &path,
         from: SOMEWHERE.ip(),

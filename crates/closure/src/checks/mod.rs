@@ -4,10 +4,18 @@
 //! magic    the content begins as one of another type does than the one it is said to be of
 //! script   a program is about to be served as text, for everybody to read
 //! secret   a private key, or a file that is not for readers
+//! html     a page of which the rest is not seen; smaller mistakes are told, and served
 //! quota    the host has more content than it may
 //! ```
 //!
-//! `waive` accepts one at a URL, with a reason that everybody can see.
+//! `waive` accepts one at a URL, with a reason that everybody can see. Certificates are looked at, too.
+
+mod certificate;
+mod html;
+mod names;
+
+pub use certificate::ageing;
+pub use names::{NAMES, Names};
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,7 +23,9 @@ use std::io;
 use hence_ledger::{Change, Hash};
 use hence_model::diagnostic::{Code, Diagnostic};
 
+use self::html::Weight;
 use crate::address::{Name, Url, encode};
+use crate::certificate::Certificates;
 use crate::content::{Content, Trees};
 use crate::media::Media;
 use crate::site::{Host, Site};
@@ -25,6 +35,12 @@ use crate::words::{self, Said, Subject};
 pub const CONTENT: Code = Code::new("http.content");
 /// A host has more content than it may.
 pub const QUOTA: Code = Code::new("http.quota");
+
+/// A certificate cannot be shown for a host.
+pub const CERTIFICATE: Code = Code::new("http.certificate");
+
+/// So many warnings are told one by one.
+const WARNINGS: usize = 8;
 
 /// What begins like this is of such a type.
 const MAGIC: &[(&[u8], &str)] = &[
@@ -48,12 +64,47 @@ const OPEN: &[&str] = &[
     "application/gzip",
 ];
 
+/// What something is looked at for.
+#[derive(Clone, Copy)]
+pub enum Occasion<'n> {
+    /// Somebody asserts it. Names are looked up.
+    New(&'n Names<'n>),
+    /// It was good once: what only time has changed does not keep it from being served again.
+    Again,
+}
+
+/// What is looked at.
+pub struct Look<'l> {
+    /// The content.
+    pub content: &'l Content<'l>,
+    /// The certificates.
+    pub certificates: &'l Certificates<'l>,
+    /// The time in milliseconds since 1970.
+    pub now: u64,
+    /// What for.
+    pub occasion: Occasion<'l>,
+}
+
+impl Look<'_> {
+    /// All that is wrong with what comes with some changes.
+    pub fn check(&self, site: &Site, changes: &[Change]) -> io::Result<Vec<Diagnostic>> {
+        let (certificates, now, occasion) = (self.certificates, self.now, self.occasion);
+        let mut troubles = match occasion {
+            Occasion::New(names) => {
+                let mut troubles = contents(site, changes, self.content)?;
+                troubles.extend(names.check(site, changes));
+                troubles
+            }
+            Occasion::Again => Vec::new(),
+        };
+        let more = certificate::check(site, changes, certificates, now, occasion)?;
+        troubles.extend(more);
+        Ok(troubles)
+    }
+}
+
 /// All that is wrong with content that comes with some changes.
-pub fn check(
-    site: &Site,
-    changes: &[Change],
-    content: &Content<'_>,
-) -> io::Result<Vec<Diagnostic>> {
+fn contents(site: &Site, changes: &[Change], content: &Content<'_>) -> io::Result<Vec<Diagnostic>> {
     let mut troubles = Vec::new();
     let mut hosts: BTreeMap<&Name, &Host> = BTreeMap::new();
     for change in changes {
@@ -113,7 +164,20 @@ pub fn check(
     for (name, host) in hosts {
         troubles.extend(quota(name, host, content)?);
     }
-    Ok(troubles)
+    Ok(few(troubles))
+}
+
+/// All that refuses, and some of what only warns.
+fn few(troubles: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let (mut told, warnings): (Vec<_>, Vec<_>) =
+        troubles.into_iter().partition(Diagnostic::is_error);
+    let left = warnings.len().saturating_sub(WARNINGS);
+    told.extend(warnings.into_iter().take(WARNINGS));
+    if left > 0 {
+        let message = format!("{left} more pages have mistakes in their HTML");
+        told.push(Diagnostic::warning(CONTENT, message));
+    }
+    told
 }
 
 fn look(
@@ -152,6 +216,23 @@ fn look(
     if let Some(what) = secret(url, &bytes) {
         found.push(("secret", format!("it is {what}")));
     }
+    let mut small = None;
+    if said == "text/html" {
+        let page = html::check(&bytes);
+        let (rest, mistakes): (Vec<_>, Vec<_>) = page
+            .mistakes
+            .into_iter()
+            .partition(|mistake| mistake.weight == Weight::Rest);
+        found.extend(
+            rest.into_iter()
+                .map(|mistake| ("html", mistake.to_string())),
+        );
+        let more = page.more + mistakes.len().saturating_sub(1);
+        small = mistakes.into_iter().next().map(|first| match more {
+            0 => first.to_string(),
+            more => format!("{first}; and {more} more"),
+        });
+    }
     let waived = |check: &str| host.waived.contains_key(&(check.into(), url.clone()));
     let found = found.into_iter().filter(|(check, _)| !waived(check));
     let told = found.map(|(check, why)| {
@@ -159,7 +240,12 @@ fn look(
         let help = format!("`assert waive {name} {url} {check} REASON` serves it all the same");
         Diagnostic::error(CONTENT, message).help(help)
     });
-    Ok(told.collect())
+    let small = small.filter(|_| !waived("html")).map(|why| {
+        let message = format!("http://{name}{url} has mistakes in its HTML: {why}");
+        let help = format!("`assert waive {name} {url} html REASON` says that it is to be so");
+        Diagnostic::warning(CONTENT, message).help(help)
+    });
+    Ok(told.chain(small).collect())
 }
 
 /// What is not for readers.

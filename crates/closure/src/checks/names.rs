@@ -1,0 +1,207 @@
+//! Whether the names of hosts lead to where they are served, as this machine sees it.
+//!
+//! ```text
+//! warn      it is told, and served                            so it is if nothing is asserted
+//! refuse    the commit is refused
+//! hold      the host is held, until its names lead here       `hold HOST REASON` stands beside it meanwhile
+//! ```
+//!
+//! Where all endpoints are this machine's own, for itself, it is only told, and not even looked at unless one of these is
+//! asserted. Names that are reserved lead nowhere, and are not looked up (RFC 2606, RFC 6761).
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use hence_ledger::Change;
+use hence_model::diagnostic::{Code, Diagnostic};
+
+use crate::address::{Endpoint, Name};
+use crate::host::Host as Machine;
+use crate::site::{Host, Site};
+use crate::words::{Policy, Subject};
+
+/// The name of a host leads elsewhere.
+pub const NAMES: Code = Code::new("http.names");
+
+/// So long all look-ups of a commit may take, in milliseconds.
+const LIMIT: u64 = 10_000;
+/// So long one may take.
+const ONE: Duration = Duration::from_secs(4);
+/// What is below these is nobody's.
+const RESERVED: [&str; 7] = [
+    "test",
+    "example",
+    "invalid",
+    "localhost",
+    "example.com",
+    "example.net",
+    "example.org",
+];
+
+/// Looks names up, each once.
+pub struct Names<'m> {
+    machine: &'m dyn Machine,
+    begun: u64,
+    known: RefCell<BTreeMap<Name, Result<Vec<IpAddr>, String>>>,
+    /// The hosts that are to be held, and why.
+    astray: RefCell<BTreeMap<Name, String>>,
+}
+
+impl<'m> Names<'m> {
+    /// As a machine sees them.
+    pub fn new(machine: &'m dyn Machine) -> Self {
+        Self {
+            machine,
+            begun: machine.now(),
+            known: RefCell::default(),
+            astray: RefCell::default(),
+        }
+    }
+
+    /// The hosts that have to be held for what was checked to be served, and why.
+    pub fn astray(&self) -> BTreeMap<Name, String> {
+        self.astray.take()
+    }
+
+    /// What is wrong with the names of hosts that some changes are about.
+    pub fn check(&self, site: &Site, changes: &[Change]) -> Vec<Diagnostic> {
+        let mut told = Vec::new();
+        for name in touched(site, changes) {
+            let Some(host) = site.hosts.get(name) else {
+                continue;
+            };
+            let at: Vec<Endpoint> = site
+                .endpoints
+                .iter()
+                .copied()
+                .filter(|at| host.is_on(*at))
+                .collect();
+            let is_inside = at.iter().all(|at| at.ip().is_loopback());
+            if is_inside && site.names.is_none() {
+                continue;
+            }
+            for (subject, why) in self.elsewhere(name, host, &at) {
+                let trouble = match (site.names.unwrap_or_default(), &host.held) {
+                    (Policy::Refuse, _) if !is_inside => {
+                        let help = "change where the name leads; or `assert names warn` serves it all the same";
+                        Diagnostic::error(NAMES, why).help(help)
+                    }
+                    (Policy::Hold, None) if !is_inside => {
+                        let mut astray = self.astray.borrow_mut();
+                        astray.entry(name.clone()).or_insert_with(|| why.clone());
+                        Diagnostic::error(NAMES, why)
+                    }
+                    (Policy::Hold, Some(_)) if !is_inside => {
+                        let help = "it is held; a commit after the name leads here serves it";
+                        Diagnostic::warning(NAMES, why).help(help)
+                    }
+                    _ => Diagnostic::warning(NAMES, why).help("it is served, for whoever comes"),
+                };
+                told.push(trouble.path(subject.to_string()));
+            }
+        }
+        told
+    }
+
+    /// The hosts that are held for their names, and could be served.
+    pub fn found(&self, site: &Site) -> BTreeSet<Name> {
+        let held = site.hosts.iter().filter(|(_, host)| host.held.is_some());
+        let found = held.filter(|(name, host)| {
+            let at: Vec<Endpoint> = site
+                .endpoints
+                .iter()
+                .copied()
+                .filter(|at| host.is_on(*at))
+                .collect();
+            site.names != Some(Policy::Hold) || self.elsewhere(name, host, &at).is_empty()
+        });
+        found.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The names of a host that lead elsewhere, and where.
+    fn elsewhere(&self, name: &Name, host: &Host, at: &[Endpoint]) -> Vec<(Subject, String)> {
+        let mut elsewhere = Vec::new();
+        let own = (Subject::Host(name.clone()), name);
+        let aliases = host.aliases.iter();
+        let aliases = aliases.map(|alias| (Subject::Alias(name.clone(), alias.clone()), alias));
+        for (subject, other) in std::iter::once(own).chain(aliases) {
+            if at.is_empty() || is_reserved(other) {
+                continue;
+            }
+            let here: Vec<String> = at.iter().map(ToString::to_string).collect();
+            let here = here.join(", ");
+            match self.leads(other) {
+                Err(why) => elsewhere.push((
+                    subject,
+                    format!("`{other}` leads nowhere, and is served at {here}: {why}"),
+                )),
+                Ok(to) if !to.iter().any(|to| self.is_one(*to, at)) => {
+                    let to: Vec<String> = to.iter().map(ToString::to_string).collect();
+                    let why = format!(
+                        "`{other}` leads to {}, and is served at {here}",
+                        to.join(", ")
+                    );
+                    elsewhere.push((subject, why));
+                }
+                Ok(_) => {}
+            }
+        }
+        elsewhere
+    }
+
+    /// Whether an address is one of some endpoints.
+    fn is_one(&self, address: IpAddr, at: &[Endpoint]) -> bool {
+        let is_ours = || {
+            self.machine
+                .try_endpoint(SocketAddr::new(address, 0))
+                .is_ok()
+        };
+        at.iter().any(|at| match at.ip() {
+            ip if ip.is_unspecified() => ip.is_ipv4() == address.is_ipv4() && is_ours(),
+            ip => ip == address,
+        })
+    }
+
+    fn leads(&self, name: &Name) -> Result<Vec<IpAddr>, String> {
+        if let Some(known) = self.known.borrow().get(name) {
+            return known.clone();
+        }
+        let found = match self.machine.now().saturating_sub(self.begun) < LIMIT {
+            true => self
+                .machine
+                .addresses(name.as_str(), ONE)
+                .map_err(|error| error.to_string()),
+            false => Err("there was no time left to look it up".to_owned()),
+        };
+        self.known.borrow_mut().insert(name.clone(), found.clone());
+        found
+    }
+}
+
+fn is_reserved(name: &Name) -> bool {
+    let name = name.as_str();
+    let is_below = |of: &&str| {
+        let above = name.strip_suffix(of);
+        above.is_some_and(|above| above.is_empty() || above.ends_with('.'))
+    };
+    RESERVED.iter().any(is_below)
+}
+
+/// The hosts whose names, or where they should lead, changed.
+fn touched<'s>(site: &'s Site, changes: &[Change]) -> BTreeSet<&'s Name> {
+    let mut touched = BTreeSet::new();
+    for change in changes {
+        let subject = Subject::of(&change.key);
+        match (subject, &change.after) {
+            (Some(Subject::Listen(_) | Subject::Names), _) => touched.extend(site.hosts.keys()),
+            (Some(Subject::Host(name) | Subject::Alias(name, _)), Some(_))
+            | (Some(Subject::Hold(name)), _) => {
+                touched.extend(site.hosts.get_key_value(&name).map(|(name, _)| name));
+            }
+            _ => {}
+        }
+    }
+    touched
+}
