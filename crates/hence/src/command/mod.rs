@@ -8,6 +8,7 @@ mod compile;
 mod completions;
 mod console;
 mod diff;
+mod doctor;
 pub mod fleet;
 mod folder;
 mod generate;
@@ -179,6 +180,8 @@ pub enum Command {
     #[allow(missing_docs)]
     Quickstart(quickstart::Quickstart),
     #[allow(missing_docs)]
+    Doctor(doctor::Doctor),
+    #[allow(missing_docs)]
     Serve(serve::Serve),
     #[allow(missing_docs)]
     Token(token::Token),
@@ -258,6 +261,7 @@ impl Command {
             Command::Agent(agent) => agent.run(console),
             Command::Http(http) => http.run(console),
             Command::Quickstart(quickstart) => quickstart.run(console),
+            Command::Doctor(doctor) => doctor.run(console),
             Command::Serve(serve) => serve.run(console),
             Command::Token(token) => token.run(console),
             Command::Watch(watch) => watch.run(console),

@@ -154,6 +154,12 @@ impl Ledger {
                 .unwrap_or(true)
     }
 
+    /// How people call it.
+    pub fn called(&self, console: &Console<'_>) -> String {
+        let server = self.server(console);
+        server.unwrap_or_else(|| self.directory(console))
+    }
+
     /// A ledger that is there.
     pub fn open(&self, console: &mut Console<'_>) -> Result<Service, Stop> {
         if self.server(console).is_none() {

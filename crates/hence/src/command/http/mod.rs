@@ -26,6 +26,9 @@ use super::fleet::{self, Format};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
+/// The variable that names the root of a closure.
+pub const ROOT: &str = "HENCE_HTTP_ROOT";
+
 /// Serve what is asserted, with Apache or nginx
 #[derive(Args)]
 pub struct Http {
@@ -128,7 +131,7 @@ impl Http {
 
     fn root(&self, console: &Console<'_>) -> PathBuf {
         let root = self.root.clone();
-        let root = root.or_else(|| console.variable("HENCE_HTTP_ROOT"));
+        let root = root.or_else(|| console.variable(ROOT));
         console.path(root.as_deref().unwrap_or("hence-http"))
     }
 

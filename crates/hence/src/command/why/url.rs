@@ -29,6 +29,7 @@ use serde::Serialize;
 
 use super::{Format, Why, fleet};
 use crate::command::agent;
+use crate::command::http;
 use crate::command::http::why::{Told, all, worded};
 use crate::console::Console;
 use crate::{Exit, Stop};
@@ -49,7 +50,7 @@ impl Why {
     /// The root of the closure on this machine, if one is named.
     fn closure_root(&self, console: &mut Console<'_>) -> Option<PathBuf> {
         let named = self.root.clone();
-        let named = named.or_else(|| console.variable("HENCE_HTTP_ROOT"));
+        let named = named.or_else(|| console.variable(http::ROOT));
         if let Some(root) = named {
             return Some(console.path(&root));
         }
