@@ -412,11 +412,12 @@ impl<'h> Closure<'h> {
     /// Retracts that hosts are held for their names, if they could be served after some commands.
     fn let_go(&self, commands: &[Command], names: &Names<'_>) -> Vec<Command> {
         let state = self.repository.state();
-        let holds = |host: &Name| {
-            let hold = state.get(&Subject::Hold(host.clone()).key());
-            hold.is_some_and(|hold| hold.owner == CLOSURE)
-        };
-        let mut held: BTreeSet<Name> = self.site().hosts.into_keys().filter(holds).collect();
+        let ours = state.iter().filter(|(_, said)| said.owner == CLOSURE);
+        let holds = ours.filter_map(|(key, _)| match Subject::of(key) {
+            Some(Subject::Hold(host)) => Some(host),
+            _ => None,
+        });
+        let mut held: BTreeSet<Name> = holds.collect();
         if !held.is_empty() {
             let mut state = state.clone();
             for command in commands {

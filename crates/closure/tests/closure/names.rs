@@ -4,6 +4,7 @@ use std::path::Path;
 
 use hence_closure::checks::NAMES;
 use hence_closure::closure::{self, Closure, Manner, Published};
+use hence_closure::host::{Host, Machine};
 use hence_closure::server::Server;
 use hence_ledger::{Change, Command};
 use hence_model::diagnostic::Diagnostic;
@@ -224,4 +225,17 @@ fn names_are_held_no_more_when_that_is_not_asserted_any_more() {
             .values()
             .all(|host| host.held.is_none())
     );
+}
+
+#[test]
+fn the_machine_itself_knows_where_names_lead() {
+    let addresses = |name: &str| Machine.addresses(name, real::LIMIT);
+    let here = addresses("localhost").unwrap();
+    assert!(
+        !here.is_empty() && here.iter().all(|to| to.is_loopback()),
+        "{here:?}"
+    );
+    assert!(addresses("unknown.invalid").is_err());
+    assert!(Machine.room(&std::env::temp_dir()).unwrap() > 0);
+    assert!(Machine.room(Path::new("/nowhere/at/all")).is_err());
 }
