@@ -409,7 +409,7 @@ impl<'h> Closure<'h> {
         }
     }
 
-    /// Retracts that hosts are held for their names, if they could be served after some commands.
+    /// Retracts that hosts are held for their names, if after some commands they could be served, or are not asserted.
     fn let_go(&self, commands: &[Command], names: &Names<'_>) -> Vec<Command> {
         let state = self.repository.state();
         let ours = state.iter().filter(|(_, said)| said.owner == CLOSURE);
@@ -423,8 +423,9 @@ impl<'h> Closure<'h> {
             for command in commands {
                 state.perform(command, self.repository.version() + 1, &Words);
             }
-            let found = names.found(&Site::of(&state));
-            held.retain(|host| found.contains(host));
+            let site = Site::of(&state);
+            let found = names.found(&site);
+            held.retain(|host| found.contains(host) || !site.hosts.contains_key(host));
         }
         held.into_iter()
             .map(|host| Subject::Hold(host).retracted())

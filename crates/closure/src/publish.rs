@@ -127,18 +127,21 @@ impl Stage<'_> {
 
     /// That there is no room to put content where the server reads it.
     fn no_room(&self, site: &Site, changes: &[Change]) -> Result<Option<Diagnostic>, Refused> {
-        let mut needed = 0;
-        for host in touched(changes)
-            .iter()
-            .filter_map(|name| site.hosts.get(name))
-        {
-            needed += self.content.unseen(host).map_err(failed)?;
+        let mut needed = Vec::new();
+        for name in touched(changes) {
+            if let Some(host) = site.hosts.get(&name) {
+                needed.push((self.content.unseen(host).map_err(failed)?, name));
+            }
         }
+        let all: u64 = needed.iter().map(|(bytes, _)| bytes).sum();
         let room = self.content.room().map_err(failed)?;
-        Ok((needed > room).then(|| {
+        let most = needed.into_iter().max().filter(|_| all > room);
+        Ok(most.map(|(_, name)| {
             let message =
-                format!("{needed} bytes of content are to be served, and there is room for {room}");
-            Diagnostic::error(NO_ROOM, message).help("make room on the disk of the closure")
+                format!("{all} bytes of content are to be served, and there is room for {room}");
+            let trouble = Diagnostic::error(NO_ROOM, message);
+            let trouble = trouble.path(Subject::Host(name).to_string());
+            trouble.help("make room on the disk of the closure")
         }))
     }
 

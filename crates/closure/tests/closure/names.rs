@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use hence_closure::address::Name;
 use hence_closure::checks::NAMES;
 use hence_closure::closure::{self, Closure, Manner, Published};
 use hence_closure::host::{Host, Machine};
 use hence_closure::server::Server;
+use hence_closure::words::Subject;
 use hence_ledger::{Change, Command};
 use hence_model::diagnostic::Diagnostic;
 use hence_store::Refused;
@@ -225,6 +227,22 @@ fn names_are_held_no_more_when_that_is_not_asserted_any_more() {
             .values()
             .all(|host| host.held.is_none())
     );
+}
+
+#[test]
+fn a_host_that_is_retracted_is_not_held_any_more() {
+    let disk = disk();
+    let mut closure = open(&disk);
+    leads(&disk, "bad.org", &["198.51.100.7"]);
+    let said = ["names hold", "listen 192.0.2.1:80", "host bad.org"];
+    served(commit(&mut closure, &said));
+    let retract = Subject::Host(Name::read("bad.org").unwrap()).retracted();
+    let (changes, _) = served(closure.commit(&real::request(), &[retract], Manner::default()));
+    assert_eq!(changes, ["- host/bad.org", "- host/bad.org/hold"]);
+    // The same when it goes because its owner does not assert it any more.
+    served(commit(&mut closure, &said));
+    let (changes, _) = served(commit(&mut closure, &said[..2]));
+    assert_eq!(changes, ["- host/bad.org", "- host/bad.org/hold"]);
 }
 
 #[test]
