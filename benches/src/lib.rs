@@ -1,5 +1,5 @@
 //! How fast Hence compiles, next to jrsonnet, to the least that printing the result can cost, and to the real compiler
-//! of Puppet; and how much its service carries.
+//! of Puppet; how much its service carries; and what its closures add to web servers.
 //!
 //! cases          what is compiled: fleet, deep, wide, imports
 //! configuration  … described once, with the value it denotes
@@ -18,6 +18,7 @@
 //! reads          … and another: how many files are read
 //! hash           a yardstick
 //! service        a server under load, next to a bare one
+//! http           web servers in a closure, next to ones that are configured by hand
 //! bounds         what is promised
 //! report         the tables
 
@@ -29,6 +30,7 @@ pub mod configuration;
 pub mod contenders;
 pub mod floor;
 pub mod hash;
+pub mod http;
 pub mod instructions;
 pub mod jsonnet;
 pub mod measure;

@@ -5,6 +5,7 @@ use hence_bench::cases::{self, CASES, Case, INHERITED_ATTRIBUTE, Selection};
 use hence_bench::catalogs::{self, DEFINES, Defines};
 use hence_bench::configuration::{Block, Configuration};
 use hence_bench::contenders::{Agreement, Contender, Programs, Written};
+use hence_bench::http::{self, SIZE};
 use hence_bench::instructions::{Count, count};
 use hence_bench::measure::{CommandLine, launch};
 use hence_bench::nodes::{self, NODES, Nodes};
@@ -24,10 +25,10 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 Compares Hence, trace on, with jrsonnet, with serde_json reading and printing the same output, and with the real compiler
-of Puppet; and its service with a bare server that has the answers.
+of Puppet; its service with a bare server that has the answers; and web servers in a closure with ones configured by hand.
 
 usage: ./bench [options]
-  --cases LIST        of fleet, deep, wide, imports, nodes, defines, site, pools, service; or one such as
+  --cases LIST        of fleet, deep, wide, imports, nodes, defines, site, pools, service, http; or one such as
                       fleet-1000, deep-all, service-agents
   --contenders LIST   of hence, hence-cf2, jrsonnet, floor; and hence-puppet, puppet for defines and site
   --runs N            interleaved runs to take the median of (11); puppet runs 3 times at most
@@ -128,6 +129,7 @@ struct Options {
     site: Option<Site>,
     pools: Vec<Pool>,
     service: Vec<Part>,
+    http: Option<http::Size>,
     contenders: Vec<Contender>,
     rounds: usize,
     counting: Counting,
@@ -190,6 +192,7 @@ fn options(arguments: &[OsString]) -> Result<Options, Trouble> {
         site: Some(SITE),
         pools: Pool::ALL.to_vec(),
         service: Part::ALL.to_vec(),
+        http: Some(SIZE),
         contenders: Contender::all().collect(),
         rounds: 11,
         counting: Counting::First,
@@ -215,6 +218,7 @@ fn options(arguments: &[OsString]) -> Result<Options, Trouble> {
                 };
                 options.nodes = take(nodes::NAME).then_some(NODES);
                 options.site = take(site::NAME).then_some(SITE);
+                options.http = take(http::NAME).then_some(SIZE);
                 let all_parts = take(service::NAME);
                 options.service = Part::ALL.to_vec();
                 options
@@ -261,7 +265,7 @@ fn named_cases(asked: &[&str]) -> Result<Vec<&'static Case>, Trouble> {
     {
         Some(word) => {
             let names = CASES.iter().map(|case| case.name);
-            let names = names.chain([nodes::NAME, site::NAME]);
+            let names = names.chain([nodes::NAME, site::NAME, http::NAME]);
             let names = names.chain(DEFINES.iter().map(|defines| defines.name));
             let names = names.chain(Pool::ALL.map(Pool::name));
             let names = names.chain(Part::ALL.map(Part::name));
@@ -319,6 +323,10 @@ fn check(options: &Options) -> Result<(), Trouble> {
     if !options.service.is_empty() {
         measured_service(options, SMALL, &programs, 1)?;
         println!("{}: the answers are equal, and all hear", service::NAME);
+    }
+    if options.http.is_some() {
+        http::measure(http::SMALL, 1)?;
+        println!("{}: the answers are equal", http::NAME);
     }
     Ok(())
 }
@@ -460,6 +468,10 @@ fn benchmark(options: &Options) -> Result<(), Trouble> {
             options.rounds,
         )?),
     };
+    let http = match options.http {
+        None => None,
+        Some(size) => Some(http::measure(size, options.rounds)?),
+    };
     if hashed.is_empty() && !figures.is_empty() {
         hashed.push(hash::hash()?);
     }
@@ -468,6 +480,7 @@ fn benchmark(options: &Options) -> Result<(), Trouble> {
         bounds.extend(figures.bounds(*pool));
     }
     bounds.extend(service.iter().flat_map(service::Figures::bounds));
+    bounds.extend(http.iter().flat_map(http::Figures::bounds));
     let nodes = match &nodes {
         None => None,
         Some((nodes, written)) => Some(report::Nodes {
@@ -495,6 +508,7 @@ fn benchmark(options: &Options) -> Result<(), Trouble> {
         bounds,
         pools: figures,
         service,
+        http,
         measurements,
         instructions: instructions(options, &programs, &written, &defines)?,
         catalogs: defines

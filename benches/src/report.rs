@@ -3,6 +3,7 @@
 use crate::bounds::{Bound, LARGEST_FLEET};
 use crate::catalogs;
 use crate::contenders::Contender;
+use crate::http;
 use crate::measure::Usage;
 use crate::pools::{Figures, Pool};
 use crate::rounds::{Cost, Measurements, Purpose, milliseconds};
@@ -10,6 +11,7 @@ use crate::service::agents::PAUSE;
 use crate::service::requests::{CONNECTIONS, Compared, Rate};
 use crate::service::{self, Demand};
 use crate::site::{self, SITE};
+use hence_closure::server::Server;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -33,6 +35,8 @@ pub struct Results {
     pub pools: Vec<(Pool, Figures)>,
     /// A server under load.
     pub service: Option<service::Figures>,
+    /// Web servers in a closure.
+    pub http: Option<http::Figures>,
     /// What hashing takes, if it is compared with.
     pub hash: Option<Duration>,
     /// Instruction counts, if they could be taken.
@@ -122,6 +126,12 @@ pub fn text(results: &Results) -> String {
             "The service on this machine (`hence serve {}`), medians\n{}",
             service::OPTIONS.join(" "),
             served(figures)
+        )
+    }));
+    sections.extend(results.http.as_ref().map(|figures| {
+        format!(
+            "Web servers in a closure, medians; the closure's own CPU time in ms\n{}",
+            closures(figures)
         )
     }));
     let counts = results.instructions.as_deref();
@@ -238,6 +248,36 @@ pub fn json(results: &Results) -> Value {
             })),
         })
     });
+    let http = results.http.as_ref().map(|figures| {
+        let compared = figures.compared.iter().map(|compared| {
+            json!({
+                "requests": compared.what(),
+                "hence_per_second": compared.hence,
+                "other_per_second": compared.other,
+                "other_over_hence": compared.ratio(),
+            })
+        });
+        let commits = figures.commits.iter().map(|(server, commit)| {
+            json!({
+                "server": server.word(),
+                "open_milliseconds": commit.open.as_secs_f64() * 1e3,
+                "commit_milliseconds": commit.commit.as_secs_f64() * 1e3,
+            })
+        });
+        let staging = figures.staging;
+        json!({
+            "requests": compared.collect::<Vec<_>>(),
+            "hosts": figures.size.hosts,
+            "files": figures.size.hosts * figures.size.files,
+            "commits": commits.collect::<Vec<_>>(),
+            "staging": {
+                "bytes": staging.bytes,
+                "hash_milliseconds": staging.hashed.as_secs_f64() * 1e3,
+                "first_milliseconds": staging.first.as_secs_f64() * 1e3,
+                "again_milliseconds": staging.again.as_secs_f64() * 1e3,
+            },
+        })
+    });
     let instructions = results.instructions.iter().flatten().map(
         |counted| json!({"case": counted.case, "by": counted.by, "instructions": counted.count}),
     );
@@ -256,6 +296,7 @@ pub fn json(results: &Results) -> Value {
         "nodes": nodes,
         "pools": pools.collect::<Vec<_>>(),
         "service": service,
+        "http": http,
         "instructions": instructions.collect::<Vec<_>>(),
         "bounds": bounds.collect::<Vec<_>>(),
     })
@@ -511,6 +552,46 @@ fn served(figures: &service::Figures) -> String {
     table(&rows)
 }
 
+fn closures(figures: &http::Figures) -> String {
+    let heading = ["", "hence", "other", "other/hence"];
+    let mut rows = vec![heading.map(String::from).to_vec()];
+    for compared in &figures.compared {
+        rows.push(vec![
+            format!("requests/s of {}", compared.what()),
+            figure(Some(compared.hence), 0),
+            figure(Some(compared.other), 0),
+            figure(Some(compared.ratio()), 3),
+        ]);
+    }
+    let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
+    let (hosts, server) = (figures.size.hosts, Server::word);
+    for (one, commit) in &figures.commits {
+        let mut row = |what: String, time| rows.push(vec![what, figure(Some(time), 1)]);
+        let name = server(*one);
+        row(
+            format!("one host of {hosts} changes, {name}: to open"),
+            milliseconds(commit.open),
+        );
+        row("  to commit".to_string(), milliseconds(commit.commit));
+    }
+    let staging = figures.staging;
+    let hashed = milliseconds(staging.hashed);
+    let megabytes = megabytes(staging.bytes as f64);
+    for (what, time) in [
+        ("for the first time", staging.first),
+        ("once more", staging.again),
+    ] {
+        let time = milliseconds(time);
+        rows.push(vec![
+            format!("staging {megabytes:.0} MB {what}, next to hashing them"),
+            figure(Some(time), 1),
+            figure(Some(hashed), 1),
+            figure(Some(hashed / time), 3),
+        ]);
+    }
+    table(&rows)
+}
+
 fn nodes(measured: &Nodes) -> String {
     let row = |what: &str, usage: Usage, reads: Option<usize>| {
         vec![
@@ -632,6 +713,7 @@ mod tests {
             nodes: None,
             pools: Vec::new(),
             service: None,
+            http: None,
             catalogs: Vec::new(),
             hash: None,
             instructions: Some(vec![Instructions {

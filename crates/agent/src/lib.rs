@@ -7,7 +7,7 @@
 //! stage       the new files beside the old            nothing that runs changes
 //! check       the command of the node says yes        nothing that runs changes
 //! switch      a rename for each file                  a journal says how far it is
-//! settle      tell the subsystems; if one fails, switch back and tell them again
+//! settle      tell the subsystems, and the closure that serves web sites; if one fails, switch back and tell them again
 //! report      what runs, what came of it, and what the system is like
 //! ```
 //!
@@ -25,6 +25,7 @@ mod settle;
 mod state;
 mod template;
 mod watch;
+mod web;
 
 use std::{fmt, io};
 
@@ -37,6 +38,7 @@ pub use round::{Agent, End, Ended};
 pub use settings::{File, Form, Settings, Subsystem};
 pub use template::{Mistake, Template};
 pub use watch::{listen, run};
+pub use web::Web;
 
 /// The world failed the agent.
 #[derive(Debug)]

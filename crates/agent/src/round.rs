@@ -7,6 +7,7 @@ use std::path::Path;
 use hence_api::client::escaped;
 use hence_api::words::{Changes, CheckedIn, Configuration, Outcome, Report};
 use hence_api::{Client, Failure};
+use hence_closure::part::Part;
 
 use crate::augment::{LocalParameters, Rendered, render};
 use crate::facts;
@@ -27,6 +28,8 @@ pub struct Agent<'a> {
     pub client: Client,
     /// What the node itself sets.
     pub local: &'a LocalParameters<'a>,
+    /// The machine, as the closure of web sites sees it.
+    pub machine: &'a dyn hence_closure::host::Host,
 }
 
 /// What a round came to.
@@ -79,10 +82,12 @@ impl Agent<'_> {
             away: None,
             notes: trouble.into_iter().collect(),
         };
-        let drift = (!drifted.is_empty()).then(|| {
-            let words = drifted.iter().map(|(path, how)| format!("`{path}` {how}"));
-            words.collect::<Vec<_>>().join(", ")
-        });
+        let words = drifted.iter().map(|(path, how)| format!("`{path}` {how}"));
+        let mut words: Vec<String> = words.collect();
+        if let Some(part) = self.installed_part(&state, &store)? {
+            words.extend(self.mend_web(&state, &part)?);
+        }
+        let drift = (!words.is_empty()).then(|| words.join(", "));
         ended.notes.extend(drift.clone());
         let configuration = match self.wanted(&state, &facts, &drift) {
             Ok(configuration) => configuration,
@@ -152,6 +157,8 @@ impl Agent<'_> {
     ) -> Result<CheckedIn, Failure> {
         let mut facts = facts.clone();
         facts.extend(facts::load(self.host).map(|load| ("load".to_owned(), load)));
+        let web = state.installed.as_ref().and_then(|set| set.web.clone());
+        facts.extend(web.map(|sum| ("http_set".to_owned(), sum)));
         let report = Report {
             time: 0,
             applied: state.installed.as_ref().map(|set| set.version),
@@ -197,12 +204,17 @@ impl Agent<'_> {
     ) -> Result<End, Error> {
         self.keep(configuration)?;
         let version = configuration.version;
-        let rendered = (self.local)(facts)
-            .and_then(|local| render(self.host, self.settings, configuration, local));
+        let rendered = (self.local)(facts).and_then(|local| {
+            let rendered = render(self.host, self.settings, configuration, local)?;
+            Ok((rendered, self.part(configuration)?))
+        });
         let (rendered, wanted) = match rendered {
-            Ok(rendered) => {
-                let wanted = rendered.set(version);
-                (Ok(rendered), wanted)
+            Ok((rendered, part)) => {
+                let mut wanted = rendered.set(version);
+                if let Some(part) = &part {
+                    wanted.web = Some(store.keep(part.to_text().as_bytes())?);
+                }
+                (Ok((rendered, part)), wanted)
             }
             Err(why) => {
                 let local = crate::sum(why.as_bytes());
@@ -217,7 +229,7 @@ impl Agent<'_> {
             }
         };
         if state.installed.as_ref() == Some(&wanted) {
-            if let (Ok(rendered), false) = (&rendered, drifted.is_empty()) {
+            if let (Ok((rendered, _)), false) = (&rendered, drifted.is_empty()) {
                 rendered.keep(store)?;
             }
             return self.repair(state, store, drifted);
@@ -225,10 +237,14 @@ impl Agent<'_> {
         if self.was_refused(state, &wanted) {
             return self.repair(state, store, drifted);
         }
-        let staged = rendered.and_then(|rendered| {
-            self.stage(&rendered)?;
-            Ok(rendered)
-        });
+        let staged = match rendered {
+            Ok((rendered, part)) => match (self.stage(&rendered), part) {
+                (Err(why), _) => Err(why),
+                (Ok(()), None) => Ok(rendered),
+                (Ok(()), Some(part)) => self.stage_web(&part)?.map(|()| rendered),
+            },
+            Err(why) => Err(why),
+        };
         let rendered = match staged {
             Ok(rendered) => rendered,
             Err(why) => {
@@ -252,6 +268,7 @@ impl Agent<'_> {
         state.underway = Some(Underway {
             step: Step::Switch,
             before: self.before(state, store, &wanted)?,
+            web_before: state.installed.as_ref().and_then(|set| set.web.clone()),
             to: wanted,
             restart,
             reread,
@@ -358,16 +375,13 @@ impl Agent<'_> {
         while let Some(mut underway) = state.underway.clone() {
             let version = underway.to.version;
             let is_repair = state.installed.as_ref() == Some(&underway.to);
-            let Underway {
-                restart, reread, ..
-            } = &underway;
             match underway.step {
                 Step::Switch => {
                     self.switch(&underway, store)?;
                     underway.step = Step::Settle;
                     state.underway = Some(underway);
                 }
-                Step::Settle => match settle(self.host, self.settings, restart, reread) {
+                Step::Settle => match self.settle(&underway, underway.to.web.as_deref(), store)? {
                     Settled::Told(without) => {
                         self.turn_maps(&underway)?;
                         if !is_repair {
@@ -402,7 +416,7 @@ impl Agent<'_> {
                 }
                 Step::SettleBack => {
                     let why = underway.error.clone().unwrap_or_default();
-                    let settled = settle(self.host, self.settings, restart, reread);
+                    let settled = self.settle(&underway, underway.web_before.as_deref(), store)?;
                     let (outcome, why) = match settled {
                         Settled::Told(_) => (Outcome::RolledBack, why),
                         Settled::Failed(again) => {
@@ -421,9 +435,42 @@ impl Agent<'_> {
             }
             state.save(self.host, &self.settings.directory)?;
         }
-        let kept = state.installed.iter().flat_map(|set| set.files.values());
+        let installed = state.installed.iter();
+        let kept = installed.flat_map(|set| set.files.values().chain(&set.web));
         store.forget_but(&kept.collect::<Vec<_>>())?;
         Ok(end)
+    }
+
+    /// The subsystems are told, and the closure serves what it is to serve.
+    fn settle(
+        &self,
+        underway: &Underway,
+        web: Option<&str>,
+        store: &Store<'_>,
+    ) -> Result<Settled, Error> {
+        let Underway {
+            restart, reread, ..
+        } = underway;
+        let mut settled = settle(self.host, self.settings, restart, reread);
+        if let Settled::Told(without) = &mut settled {
+            without.extend(self.kept()?.and_then(|kept| self.unserved(&kept)));
+        }
+        let (Settled::Told(_), Some(sum)) = (&settled, web) else {
+            return Ok(settled);
+        };
+        let part = read_part(&store.get(sum)?)?;
+        Ok(match self.serve(&part, underway.to.version)? {
+            Ok(()) => settled,
+            Err(why) => Settled::Failed(format!("its web sites are not served: {why}")),
+        })
+    }
+
+    /// What is installed about web sites.
+    fn installed_part(&self, state: &State, store: &Store<'_>) -> Result<Option<Part>, Error> {
+        let sum = state.installed.as_ref().and_then(|set| set.web.as_deref());
+        // One that is lost is fetched again with the next configuration.
+        let text = sum.and_then(|sum| store.get(sum).ok());
+        text.map(|text| read_part(&text)).transpose()
     }
 
     /// The new files take their places; the old ones stay beside them.
@@ -554,6 +601,7 @@ impl Agent<'_> {
             before: before
                 .map(|(path, sum)| (path.clone(), Some(sum.clone())))
                 .collect(),
+            web_before: installed.web.clone(),
             to: installed,
             restart,
             reread,
@@ -611,8 +659,16 @@ impl Rendered {
                 .map(|(_, map)| (map.file.clone(), map.sum.clone()))
                 .collect(),
             local: self.local.clone(),
+            web: None,
         }
     }
+}
+
+/// What was kept about web sites.
+fn read_part(text: &[u8]) -> Result<Part, Error> {
+    let part = Part::from_text(&String::from_utf8_lossy(text));
+    let part = part.map_err(|_| io::Error::other("what was kept cannot be read"));
+    part.doing(|| "serving web sites".to_owned())
 }
 
 /// The beginning of a text.

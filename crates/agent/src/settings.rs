@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::web::Web;
+
 /// What is configured on the node. Commands are lists of words: no shell reads them.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -31,6 +33,8 @@ pub struct Settings {
     pub restart_all: Option<String>,
     /// A command that prints more facts.
     pub facts: Option<Vec<String>>,
+    /// The closure that serves web sites.
+    pub web: Option<Web>,
 }
 
 /// A file that the agent writes.

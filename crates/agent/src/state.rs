@@ -38,6 +38,9 @@ pub struct Set {
     pub files: BTreeMap<String, String>,
     /// The sum of what the node itself had to say.
     pub local: String,
+    /// The sum of what is said about web sites, if they are served here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub web: Option<String>,
 }
 
 /// A change that has begun.
@@ -53,6 +56,9 @@ pub struct Underway {
     pub restart: Vec<String>,
     /// The subsystems that must read their configuration again.
     pub reread: Vec<String>,
+    /// What was said about web sites.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub web_before: Option<String>,
     /// Why it is taken back.
     pub error: Option<String>,
 }

@@ -168,7 +168,7 @@ struct Batch {
 }
 
 /// What was staged.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Staged {
     /// A file.
     Blob(Hash),
@@ -203,10 +203,15 @@ impl<'h> Content<'h> {
 
     /// Copies a file or directory, as it is now.
     pub fn stage(&self, from: &Path) -> Result<Staged, Unfit> {
-        let mut new = self
-            .batch()
-            .map_err(|error| Unfit::Failed(from.to_owned(), error))?;
-        let staged = self.stage_all(from, &mut new);
+        let failed = |error| Unfit::Failed(from.to_owned(), error);
+        let mut new = self.batch().map_err(failed)?;
+        let staged = snapshot(self.host, from, &mut |hash, bytes| {
+            self.put(hash, bytes, &mut new)
+        });
+        let staged = staged.and_then(|staged| {
+            self.keep(&new.hashes).map_err(failed)?;
+            Ok(staged)
+        });
         if staged.is_err() {
             for hash in &new.hashes {
                 // It is swept away at the next start, if not now.
@@ -216,41 +221,19 @@ impl<'h> Content<'h> {
         staged
     }
 
-    fn stage_all(&self, from: &Path, new: &mut Batch) -> Result<Staged, Unfit> {
-        let failed = |error| Unfit::Failed(from.to_owned(), error);
-        let from = match self.host.look(from).map_err(failed)? {
-            None => return Err(Unfit::Missing(from.to_owned())),
-            Some(entry) if entry.kind == EntryKind::Link => {
-                self.host.canonical(from).map_err(failed)?
-            }
-            Some(_) => from.to_owned(),
-        };
-        let entry = self.host.look(&from).map_err(failed)?;
-        let staged = match entry.map(|entry| entry.kind) {
-            None => return Err(Unfit::Missing(from)),
-            Some(EntryKind::File) => Staged::Blob(self.stage_file(&from, new)?.hash),
-            Some(EntryKind::Directory) => {
-                let mut tree = Tree::default();
-                let top = self.host.canonical(&from).map_err(failed)?;
-                self.stage_directory(&from, &top, "", &mut tree, new)?;
-                let text = tree.to_text();
-                let hash = Hash::of(text.as_bytes());
-                self.put(hash, text.as_bytes(), new).map_err(failed)?;
-                Staged::Tree(hash)
-            }
-            Some(_) => return Err(Unfit::NoFile(from)),
-        };
-        self.keep(&new.hashes).map_err(failed)?;
-        Ok(staged)
-    }
-
     /// Keeps content that is at hand.
     pub fn stage_bytes(&self, bytes: &[u8]) -> io::Result<Hash> {
+        self.stage_all(&[bytes])?;
+        Ok(Hash::of(bytes))
+    }
+
+    /// Keeps several contents that are at hand.
+    pub fn stage_all(&self, contents: &[&[u8]]) -> io::Result<()> {
         let mut new = self.batch()?;
-        let hash = Hash::of(bytes);
-        self.put(hash, bytes, &mut new)?;
-        self.keep(&new.hashes)?;
-        Ok(hash)
+        for bytes in contents {
+            self.put(Hash::of(bytes), bytes, &mut new)?;
+        }
+        self.keep(&new.hashes)
     }
 
     /// How many bytes of content may still come.
@@ -280,58 +263,6 @@ impl<'h> Content<'h> {
             hashes: BTreeSet::new(),
             room: self.room()?,
         })
-    }
-
-    fn stage_directory(
-        &self,
-        directory: &Path,
-        top: &Path,
-        below: &str,
-        tree: &mut Tree,
-        new: &mut Batch,
-    ) -> Result<(), Unfit> {
-        let failed = |error| Unfit::Failed(directory.to_owned(), error);
-        for entry in self.host.list(directory).map_err(failed)? {
-            let mut path = directory.join(&entry.name);
-            if entry.name.chars().any(char::is_control) {
-                return Err(Unfit::Name(path));
-            }
-            let name = match below {
-                "" => entry.name,
-                below => format!("{below}/{}", entry.name),
-            };
-            let mut kind = entry.kind;
-            if kind == EntryKind::Link {
-                let to = self.host.canonical(&path);
-                let to = to.map_err(|error| Unfit::Failed(path.clone(), error))?;
-                // A link to a directory could lead round in circles.
-                let is_file = self.host.look(&to).map_err(failed)?;
-                let is_file = is_file.is_some_and(|entry| entry.kind == EntryKind::File);
-                if !to.starts_with(top) || !is_file {
-                    return Err(Unfit::Escapes(path));
-                }
-                (path, kind) = (to, EntryKind::File);
-            }
-            match kind {
-                EntryKind::Directory => {
-                    tree.add_directory(&name);
-                    self.stage_directory(&path, top, &name, tree, new)?;
-                }
-                EntryKind::File => tree.add_file(&name, self.stage_file(&path, new)?),
-                _ => return Err(Unfit::NoFile(path)),
-            }
-        }
-        Ok(())
-    }
-
-    fn stage_file(&self, path: &Path, new: &mut Batch) -> Result<File, Unfit> {
-        let failed = |error| Unfit::Failed(path.to_owned(), error);
-        let bytes = self.host.read(path).map_err(failed)?;
-        let bytes = bytes.ok_or_else(|| Unfit::Missing(path.to_owned()))?;
-        let hash = Hash::of(&bytes);
-        self.put(hash, &bytes, new).map_err(failed)?;
-        let size = bytes.len() as u64;
-        Ok(File { hash, size })
     }
 
     fn put(&self, hash: Hash, bytes: &[u8], new: &mut Batch) -> io::Result<()> {
@@ -395,6 +326,12 @@ impl<'h> Content<'h> {
         if self.host.look(&path)?.is_some() {
             return Ok(Some(()));
         }
+        self.show_file_again(hash)
+    }
+
+    /// Puts a blob where the server reads it, instead of what is there. `None` if there is no such object.
+    pub fn show_file_again(&self, hash: Hash) -> io::Result<Option<()>> {
+        let path = self.file(hash);
         let Some(bytes) = self.bytes(hash)? else {
             return Ok(None);
         };
@@ -448,6 +385,96 @@ impl<'h> Content<'h> {
         self.host.synchronise(&[self.root.join("tree")])?;
         self.host.remove(&old)?;
         Ok(Some(()))
+    }
+}
+
+/// Reads a file or directory, as it is now: each content is handed on with its hash, and that of a directory is the list
+/// that it is known by.
+pub fn snapshot(
+    host: &dyn Host,
+    from: &Path,
+    hand: &mut dyn FnMut(Hash, &[u8]) -> io::Result<()>,
+) -> Result<Staged, Unfit> {
+    let failed = |error| Unfit::Failed(from.to_owned(), error);
+    let from = match host.look(from).map_err(failed)? {
+        None => return Err(Unfit::Missing(from.to_owned())),
+        Some(entry) if entry.kind == EntryKind::Link => host.canonical(from).map_err(failed)?,
+        Some(_) => from.to_owned(),
+    };
+    let entry = host.look(&from).map_err(failed)?;
+    let mut reading = Reading { host, hand };
+    match entry.map(|entry| entry.kind) {
+        None => Err(Unfit::Missing(from)),
+        Some(EntryKind::File) => Ok(Staged::Blob(reading.file(&from)?.hash)),
+        Some(EntryKind::Directory) => {
+            let mut tree = Tree::default();
+            let top = host.canonical(&from).map_err(failed)?;
+            reading.directory(&from, &top, "", &mut tree)?;
+            let text = tree.to_text();
+            let hash = Hash::of(text.as_bytes());
+            (reading.hand)(hash, text.as_bytes()).map_err(failed)?;
+            Ok(Staged::Tree(hash))
+        }
+        Some(_) => Err(Unfit::NoFile(from)),
+    }
+}
+
+/// Reads files, and hands on what they hold.
+struct Reading<'r> {
+    host: &'r dyn Host,
+    hand: &'r mut dyn FnMut(Hash, &[u8]) -> io::Result<()>,
+}
+
+impl Reading<'_> {
+    fn directory(
+        &mut self,
+        directory: &Path,
+        top: &Path,
+        below: &str,
+        tree: &mut Tree,
+    ) -> Result<(), Unfit> {
+        let failed = |error| Unfit::Failed(directory.to_owned(), error);
+        for entry in self.host.list(directory).map_err(failed)? {
+            let mut path = directory.join(&entry.name);
+            if entry.name.chars().any(char::is_control) {
+                return Err(Unfit::Name(path));
+            }
+            let name = match below {
+                "" => entry.name,
+                below => format!("{below}/{}", entry.name),
+            };
+            let mut kind = entry.kind;
+            if kind == EntryKind::Link {
+                let to = self.host.canonical(&path);
+                let to = to.map_err(|error| Unfit::Failed(path.clone(), error))?;
+                // A link to a directory could lead round in circles.
+                let is_file = self.host.look(&to).map_err(failed)?;
+                let is_file = is_file.is_some_and(|entry| entry.kind == EntryKind::File);
+                if !to.starts_with(top) || !is_file {
+                    return Err(Unfit::Escapes(path));
+                }
+                (path, kind) = (to, EntryKind::File);
+            }
+            match kind {
+                EntryKind::Directory => {
+                    tree.add_directory(&name);
+                    self.directory(&path, top, &name, tree)?;
+                }
+                EntryKind::File => tree.add_file(&name, self.file(&path)?),
+                _ => return Err(Unfit::NoFile(path)),
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, path: &Path) -> Result<File, Unfit> {
+        let failed = |error| Unfit::Failed(path.to_owned(), error);
+        let bytes = self.host.read(path).map_err(failed)?;
+        let bytes = bytes.ok_or_else(|| Unfit::Missing(path.to_owned()))?;
+        let hash = Hash::of(&bytes);
+        (self.hand)(hash, &bytes).map_err(failed)?;
+        let size = bytes.len() as u64;
+        Ok(File { hash, size })
     }
 }
 

@@ -1,20 +1,22 @@
 //! Whether what is on the disk and what is served is what was promised; and putting it right.
 //!
 //! Everything is known by its hash, or can be made again from what is asserted. What somebody changed is never edited where
-//! it is: it is made again beside it, and takes its place in one step.
+//! it is: it is made again beside it, and takes its place in one step; then it is served as a new generation, and the
+//! history says what had been changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use hence_ledger::entry::{Nodes, Scope};
 use hence_ledger::{Hash, State};
 use hence_model::diagnostic::{Code, Diagnostic};
-use hence_store::{Error, Refused};
+use hence_store::{Error, Refused, Request};
 
 use crate::closure::{Closure, failed};
 use crate::content::Trees;
 use crate::host::{EntryKind, Host};
 use crate::publish::LIMIT;
-use crate::server::{Server, apache};
+use crate::server::{Server, apache, nginx};
 
 /// Something is not what was promised.
 pub const DRIFT: Code = Code::new("http.drift");
@@ -24,14 +26,43 @@ pub const DRIFT: Code = Code::new("http.drift");
 enum Damage {
     /// What is current is not what is asserted.
     Current,
-    /// A file of the configuration.
+    /// The file that the configuration begins with.
     Configuration,
+    /// A part of the configuration.
+    Part(Hash),
     /// What was staged, and what the others are made from again.
     Object(Hash),
     /// A blob as it is served.
     File(Hash),
     /// A tree as it is served.
     Tree(Hash),
+}
+
+/// What became of a repair.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Repaired {
+    /// All is as it was made.
+    Nothing,
+    /// What is promised is made again.
+    Published {
+        /// The generation that it is now.
+        generation: u64,
+        /// What was not as promised.
+        was: Vec<Diagnostic>,
+    },
+}
+
+/// So much of what was repaired the history tells.
+const TOLD: usize = 5;
+
+/// What the history says about a repair.
+fn repairs(was: &[Diagnostic]) -> String {
+    let told: Vec<&str> = was.iter().take(TOLD).map(|one| &*one.message).collect();
+    let told = told.join("; ");
+    match was.len().saturating_sub(TOLD) {
+        0 => format!("repaired: {told}"),
+        more => format!("repaired: {told}; and {more} more"),
+    }
 }
 
 impl Closure<'_> {
@@ -42,9 +73,7 @@ impl Closure<'_> {
             drift.push(Diagnostic::from(error));
         }
         drift.extend(self.certificates_differ()?);
-        if self.settings.server == Server::Apache {
-            drift.extend(self.read_otherwise()?);
-        }
+        drift.extend(self.read_otherwise()?);
         if self.process()?.is_some() {
             let state = self.repository.state();
             let everything = State::difference(&State::default(), state);
@@ -55,27 +84,34 @@ impl Closure<'_> {
         Ok(drift)
     }
 
-    /// Where Apache reads its configuration otherwise than it was meant.
+    /// Where the server reads its configuration otherwise than it was meant.
     fn read_otherwise(&self) -> Result<Vec<Diagnostic>, Refused> {
         let server = self.settings.server;
         let main = self.root.join("current").join(server.main_file());
         let mut command = server.test(&self.settings.program, &self.root, &main);
-        command.extend(["-D", "DUMP_VHOSTS"].map(str::to_owned));
+        let (dump, unknown) = match server {
+            Server::Apache => ("-DDUMP_VHOSTS", apache::UNKNOWN),
+            Server::Nginx => ("-T", nginx::UNKNOWN),
+        };
+        command.push(dump.to_owned());
         let ran = self.host.run(&self.settings.as_server(command), LIMIT);
         let said = match ran.map_err(failed)?.well() {
             Ok(said) => said,
             Err(why) => {
-                let message = format!("Apache cannot read its configuration: {why}");
+                let message = format!("{} cannot read its configuration: {why}", server.word());
                 return Ok(vec![Diagnostic::error(DRIFT, message)]);
             }
         };
-        let served = apache::names_served(&said);
+        let served = match server {
+            Server::Apache => apache::names_served(&said),
+            Server::Nginx => nginx::names_served(&said),
+        };
         let site = self.site();
         let mut drift = Vec::new();
         for endpoint in &site.endpoints {
             let names = site.names(*endpoint).into_keys();
             let mut promised: Vec<String> = names.map(|name| name.to_string()).collect();
-            promised.push(apache::UNKNOWN.to_owned());
+            promised.push(unknown.to_owned());
             promised.sort();
             let got = served
                 .get(&endpoint.to_string())
@@ -83,54 +119,67 @@ impl Closure<'_> {
                 .unwrap_or_default();
             if got != promised {
                 let (promised, got) = (promised.join(", "), got.join(", "));
+                let server = server.word();
                 let message =
-                    format!("Apache should serve {promised} at {endpoint}, and reads {got}");
+                    format!("{server} should serve {promised} at {endpoint}, and reads {got}");
                 drift.push(Diagnostic::error(DRIFT, message));
             }
         }
         Ok(drift)
     }
 
-    /// Makes again what is not as promised, and says what it was.
-    pub fn repair(&mut self) -> Result<Vec<Diagnostic>, Refused> {
+    /// Makes again what is not as promised, and publishes it as a new generation.
+    pub fn repair(&mut self, request: &Request) -> Result<Repaired, Refused> {
         let certificates = self.repair_certificates()?;
         let damages = self.damages()?;
+        if damages.is_empty() && certificates.is_empty() {
+            return Ok(Repaired::Nothing);
+        }
         for damage in damages.keys() {
             match damage {
                 Damage::Object(hash) => self.restage(*hash)?,
                 Damage::File(hash) => {
-                    self.host
-                        .remove(&self.content.file(*hash))
-                        .map_err(failed)?;
-                    self.shown(self.content.show_file(*hash), *hash)?;
+                    self.shown(self.content.show_file_again(*hash), *hash)?;
                 }
                 Damage::Tree(hash) => {
                     self.shown(self.content.show_tree_again(*hash), *hash)?;
                 }
-                Damage::Current | Damage::Configuration => {}
+                Damage::Current | Damage::Configuration | Damage::Part(_) => {}
             }
         }
-        if !damages.is_empty() || !certificates.is_empty() {
-            let stage = self.stage();
-            let version = self.repository.version();
-            for (hash, _) in self.parts(version)? {
-                self.host
-                    .remove(&self.root.join("part").join(hash.to_string()))
-                    .map_err(failed)?;
-            }
-            if let Err(trouble) = stage.write(&self.site(), self.repository.state(), version)? {
-                return Err((*trouble).into());
-            }
-            stage.switch(version)?;
-            if let Some(process) = self.process()? {
-                let told = self.reload(process, version, &self.site());
-                told.map_err(|trouble| Refused::Failed(Error::from(*trouble)))?;
-            }
-        }
-        Ok(certificates
+        self.stage().write_parts_again(&self.site())?;
+        let was = certificates
             .into_iter()
-            .chain(damages.into_values().flatten())
-            .collect())
+            .chain(damages.into_values().flatten());
+        let was: Vec<Diagnostic> = was.collect();
+        let version = self.repository.version();
+        let generation = version + 1;
+        let stage = self.stage();
+        if let Err(trouble) = stage.write(&self.site(), self.repository.state(), generation)? {
+            return Err((*trouble).into());
+        }
+        if let Some(trouble) = stage.test(generation)? {
+            return Err(trouble.into());
+        }
+        let request = Request {
+            message: repairs(&was),
+            if_version: Some(version),
+            ..request.clone()
+        };
+        // Nothing else is asserted than before, so it is what was asserted that is made to be served once more.
+        self.repository.activate(
+            &request,
+            version,
+            Scope::Everything,
+            Nodes::Only(BTreeSet::new()),
+            BTreeSet::new(),
+        )?;
+        self.stage().switch(generation)?;
+        if let Some(process) = self.process()? {
+            let told = self.reload(process, generation, &self.site());
+            told.map_err(|trouble| Refused::Failed(Error::from(*trouble)))?;
+        }
+        Ok(Repaired::Published { generation, was })
     }
 
     fn shown(&self, shown: std::io::Result<Option<()>>, hash: Hash) -> Result<(), Refused> {
@@ -172,13 +221,6 @@ impl Closure<'_> {
         Ok(())
     }
 
-    fn parts(&self, generation: u64) -> Result<Vec<(Hash, String)>, Refused> {
-        let configuration = self.stage().configuration(&self.site(), generation);
-        Ok(configuration
-            .map_err(|trouble| Refused::from(*trouble))?
-            .parts)
-    }
-
     fn damages(&self) -> Result<BTreeMap<Damage, Vec<Diagnostic>>, Refused> {
         let mut damages: BTreeMap<Damage, Vec<Diagnostic>> = BTreeMap::new();
         let mut found = |damage: Damage, message: String| {
@@ -200,13 +242,14 @@ impl Closure<'_> {
         let configuration = configuration.map_err(|trouble| Refused::from(*trouble))?;
         let directory = self.root.join(format!("generation/{current}"));
         let main = directory.join(self.settings.server.main_file());
-        let mut texts = vec![(main, configuration.main)];
-        for (hash, text) in configuration.parts {
-            texts.push((self.root.join("part").join(hash.to_string()), text));
+        if let Some(wrong) = differs(self.host, &main, Hash::of(configuration.main.as_bytes()))? {
+            found(Damage::Configuration, wrong);
         }
-        for (path, text) in texts {
-            if let Some(wrong) = differs(self.host, &path, Hash::of(text.as_bytes()))? {
-                found(Damage::Configuration, wrong);
+        let parts = configuration.parts.iter().map(|(hash, _)| *hash);
+        for hash in parts.collect::<BTreeSet<_>>() {
+            let path = self.root.join("part").join(hash.to_string());
+            if let Some(wrong) = differs(self.host, &path, hash)? {
+                found(Damage::Part(hash), wrong);
             }
         }
         let mut objects = BTreeSet::new();

@@ -12,11 +12,11 @@ use hence_ledger::{Act, Command, Hash, Key, Keys, State, Value};
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_store::Refused;
 
-use crate::address::{Name, Url};
+use crate::address::{Name, Url, encode};
 use crate::certificate::Certificate;
 use crate::checks::CERTIFICATE;
 use crate::closure::{Closure, failed};
-use crate::content::{NO_ROOM, Staged, Trees, Unfit};
+use crate::content::{NO_ROOM, Staged, Tree, Trees, Unfit};
 use crate::language::{Order, Post, PostCert};
 use crate::media::Media;
 use crate::words::{Aspect, FORM, Said, Subject, Words};
@@ -149,7 +149,7 @@ impl Closure<'_> {
         let read = |name: &str| {
             let path = directory.join(name);
             let held = self.host.read(&path).map_err(failed)?;
-            held.ok_or_else(|| unfit(Unfit::Missing(path), directory))
+            held.ok_or_else(|| Refused::from(unfit(Unfit::Missing(path), directory)))
         };
         let certificate = Certificate::read(&read(&post.chain)?, &read(&post.key)?);
         let certificate = certificate.map_err(|why| {
@@ -267,17 +267,27 @@ impl Closure<'_> {
             ),
         ];
         let html = Media::read("text/html").ok()?;
-        for (path, file) in tree.files() {
-            if path == "index.html" || path.ends_with("/index.html") {
-                let above = &path[..path.len() - "index.html".len()];
-                let url = Url::read(&format!("/{}", crate::address::encode(above))).ok()?;
-                let subject = Subject::At(host.clone(), Aspect::Index, url);
-                said.push((subject, Said::Typed(file.hash, html.clone())));
-            }
+        for (url, blob) in indexes(&tree, &Url::root()) {
+            let subject = Subject::At(host.clone(), Aspect::Index, url);
+            said.push((subject, Said::Typed(blob, html.clone())));
         }
         let key = |(subject, said): (Subject, Said)| (subject.key(), Value::from(&said));
         Some(said.into_iter().map(key).collect())
     }
+}
+
+/// The directories of a snapshot that have a file `index.html`, as URLs below the one where it is, and those files.
+pub fn indexes(tree: &Tree, top: &Url) -> Vec<(Url, Hash)> {
+    let mut indexes = Vec::new();
+    for (path, file) in tree.files() {
+        let above = path.strip_suffix("index.html");
+        let above = above.filter(|above| above.is_empty() || above.ends_with('/'));
+        let url = above.map(|above| Url::read(&format!("{top}{}", encode(above))));
+        if let Some(Ok(url)) = url {
+            indexes.push((url, file.hash));
+        }
+    }
+    indexes
 }
 
 /// Who owns what a host became.
@@ -321,7 +331,7 @@ fn read_order(line: &str) -> Option<Order> {
 }
 
 /// Why something cannot be staged, as seen from a directory.
-fn unfit(unfit: Unfit, directory: &Path) -> Refused {
+pub fn unfit(unfit: Unfit, directory: &Path) -> Diagnostic {
     let mut code = UNFIT;
     let (path, message, help) = match unfit {
         Unfit::Failed(path, error) if error.kind() == ErrorKind::StorageFull => {
@@ -347,7 +357,7 @@ fn unfit(unfit: Unfit, directory: &Path) -> Refused {
     let message = format!("`{}` cannot be staged: {message}", path.display());
     let trouble = Diagnostic::error(code, message);
     match help.is_empty() {
-        true => trouble.into(),
-        false => trouble.help(help).into(),
+        true => trouble,
+        false => trouble.help(help),
     }
 }

@@ -26,6 +26,7 @@ pub mod level2;
 pub mod media;
 pub mod model;
 pub mod modules;
+pub mod part;
 pub mod pending;
 pub mod probe;
 pub mod publish;

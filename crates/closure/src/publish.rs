@@ -55,6 +55,9 @@ const INTERVAL: Duration = Duration::from_millis(4);
 /// So many files of a snapshot are asked for.
 const SAMPLE: usize = 3;
 
+/// What is written is for nobody to change.
+pub(crate) const MODE: u32 = 0o444;
+
 /// Where generations are written.
 pub(crate) struct Stage<'s> {
     pub host: &'s dyn Host,
@@ -231,7 +234,7 @@ impl Stage<'_> {
             if self.host.look(&path).map_err(failed)?.is_none() {
                 let new = path.with_extension("new");
                 self.host
-                    .write(&new, text.as_bytes(), 0o444)
+                    .write(&new, text.as_bytes(), MODE)
                     .map_err(failed)?;
                 written.push(new.clone());
                 renamed.push((new, path));
@@ -247,7 +250,7 @@ impl Stage<'_> {
         for (name, text) in [(main, &configuration.main), ("identity", &identity)] {
             let file = new.join(name);
             self.host
-                .write(&file, text.as_bytes(), 0o444)
+                .write(&file, text.as_bytes(), MODE)
                 .map_err(failed)?;
             written.push(file);
         }
@@ -262,7 +265,33 @@ impl Stage<'_> {
         Ok(Ok(()))
     }
 
-    fn test(&self, generation: u64) -> Result<Option<Diagnostic>, Refused> {
+    /// Writes all parts of a configuration that are not what their names say, each instead of what is there.
+    pub fn write_parts_again(&self, site: &Site) -> Result<(), Refused> {
+        let configuration = self.configuration(site, 0);
+        let configuration = configuration.map_err(|trouble| Refused::from(*trouble))?;
+        for (hash, text) in configuration.parts {
+            let path = self.root.join("part").join(hash.to_string());
+            let there = self.host.read(&path).map_err(failed)?;
+            let mode = self.host.look(&path).map_err(failed)?;
+            let is_ours = mode.is_some_and(|entry| entry.mode == MODE);
+            if is_ours && there.is_some_and(|bytes| Hash::of(&bytes) == hash) {
+                continue;
+            }
+            let new = path.with_extension("new");
+            self.host
+                .write(&new, text.as_bytes(), MODE)
+                .map_err(failed)?;
+            self.host
+                .synchronise(std::slice::from_ref(&new))
+                .map_err(failed)?;
+            self.host.rename(&new, &path).map_err(failed)?;
+        }
+        let parts = self.root.join("part");
+        self.host.synchronise(&[parts]).map_err(failed)
+    }
+
+    /// What the server's own test says against a generation.
+    pub fn test(&self, generation: u64) -> Result<Option<Diagnostic>, Refused> {
         let server = self.settings.server;
         let main = self.generation(generation).join(server.main_file());
         let command = server.test(&self.settings.program, self.root, &main);
@@ -791,7 +820,8 @@ impl Closure<'_> {
         self.await_generation(generation, site)
     }
 
-    /// Ends what a server left behind that was killed: its processes go on without it, and listen.
+    /// Ends what a server left behind that was killed: its processes go on without it, and listen; and its number may be
+    /// that of another process by now, which a new server would take for itself.
     fn bury(&self) {
         let log = self.root.join("log/access.log");
         let limit = self.host.now() + LIMIT.as_millis() as u64;
@@ -802,6 +832,8 @@ impl Closure<'_> {
                 line.starts_with(&self.settings.program) || line.starts_with("nginx:")
             });
             if left.is_empty() || self.host.now() > limit {
+                // If it stays, the server itself says what it takes it for.
+                let _ = self.host.remove(&self.root.join("run/server.pid"));
                 return;
             }
             for process in left {

@@ -333,8 +333,12 @@ impl fmt::Display for Explanation {
     }
 }
 
-/// A parameter and its value as configuration text. A value of several lines stands between a word and its repetition.
+/// A parameter and its value as configuration text. A value of several lines stands between a word and its repetition. A
+/// name with spaces is for somebody who does not read this text: it is a comment.
 pub fn write_parameter(f: &mut dyn fmt::Write, name: &str, value: &str) -> fmt::Result {
+    if name.contains(' ') {
+        return writeln!(f, "# {name} = {}", one_line(value));
+    }
     if !value.contains(['\n', '\r']) {
         return match value.is_empty() {
             true => writeln!(f, "{name} ="),

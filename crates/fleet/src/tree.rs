@@ -13,6 +13,8 @@
 //! Lists of what has a priority begin with the highest. `defaults` are parameters that take their default, or must get a
 //! value elsewhere. A `name` beside the others says what a thing is called if its key cannot. All of it may stand in a
 //! block `fleet`, beside what is not meant for here.
+//!
+//! A [`Part`] is a block of a feature, group or node whose words are somebody else's: it becomes parameters.
 
 use std::collections::BTreeMap;
 
@@ -45,9 +47,32 @@ pub struct Misfit {
     pub path: Path,
 }
 
+/// A part of a configuration that is described in words of its own.
+pub trait Part {
+    /// The name of its block.
+    fn word(&self) -> &'static str;
+    /// The parameters that a block comes to, or all that does not belong into it.
+    fn parameters(&mut self, block: &Map, path: &Path) -> Result<Vec<Set>, Vec<Misfit>>;
+}
+
+/// A parameter that a part sets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Set {
+    /// Its name.
+    pub parameter: String,
+    /// Its value.
+    pub value: String,
+    /// Where in the tree that is said.
+    pub path: Path,
+}
+
 /// The assertions that a tree describes, in the order of their keys, or all that does not belong into it.
-pub fn read(tree: &Value) -> Result<Vec<Described>, Vec<Misfit>> {
-    let mut reader = Reader::default();
+pub fn read(tree: &Value, parts: &mut [&mut dyn Part]) -> Result<Vec<Described>, Vec<Misfit>> {
+    let mut reader = Reader {
+        parts,
+        described: BTreeMap::new(),
+        misfits: Vec::new(),
+    };
     reader.whole(tree);
     match reader.misfits.is_empty() {
         true => Ok(reader.described.into_values().collect()),
@@ -55,8 +80,8 @@ pub fn read(tree: &Value) -> Result<Vec<Described>, Vec<Misfit>> {
     }
 }
 
-#[derive(Default)]
-struct Reader {
+struct Reader<'r, 'p> {
+    parts: &'r mut [&'p mut dyn Part],
     described: BTreeMap<Key, Described>,
     misfits: Vec<Misfit>,
 }
@@ -137,7 +162,7 @@ fn fields(kind: Kind) -> &'static [(&'static str, Field)] {
     }
 }
 
-impl Reader {
+impl Reader<'_, '_> {
     fn whole(&mut self, tree: &Value) {
         let top = Path::default();
         let Value::Map(map) = tree else {
@@ -218,16 +243,41 @@ impl Reader {
         for (field, value) in map.iter() {
             let path = child(path, field);
             let found = known.iter().find(|(known, _)| *known == field);
-            let Some((_, read)) = found else {
-                let message = format!("a {} has no `{field}`", kind.word());
-                self.misfit(
-                    &path,
-                    message,
-                    &nearest(field, known.iter().map(|(known, _)| *known)),
-                );
-                continue;
-            };
-            self.field(kind.word(), name, *read, value, &path);
+            let has_parts = matches!(kind, Kind::Feature | Kind::Group | Kind::Node);
+            let part = self.parts.iter().position(|part| part.word() == field);
+            match (found, part.filter(|_| has_parts)) {
+                (Some((_, read)), _) => self.field(kind.word(), name, *read, value, &path),
+                (None, Some(part)) => self.part(kind.word(), name, part, value, &path),
+                (None, None) => {
+                    let message = format!("a {} has no `{field}`", kind.word());
+                    let words = self.parts.iter().map(|part| part.word());
+                    let words: Vec<&'static str> = words.filter(|_| has_parts).collect();
+                    let known = known.iter().map(|(known, _)| *known).chain(words);
+                    self.misfit(&path, message, &nearest(field, known));
+                }
+            }
+        }
+    }
+
+    /// What a part comes to. Its parameters need nobody to make them.
+    fn part(&mut self, kind: &str, name: &str, part: usize, value: &Value, path: &Path) {
+        let Some(block) = self.map(value, path) else {
+            return;
+        };
+        match self.parts[part].parameters(block, path) {
+            Err(misfits) => self.misfits.extend(misfits),
+            Ok(sets) => {
+                for Set {
+                    parameter,
+                    value,
+                    path,
+                } in sets
+                {
+                    let word = Kind::Param.word();
+                    self.say(&path, &[word, &parameter], Said::text(parameter.as_str()));
+                    self.say(&path, &[kind, name, word, &parameter], Said::text(value));
+                }
+            }
         }
     }
 

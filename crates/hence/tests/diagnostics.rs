@@ -58,7 +58,7 @@ fn is_raised_elsewhere(code: &str) -> bool {
         "rollout.terms" => ("TERMS", "crates/service/tests/rollout.rs"),
         "store.locked" => ("LOCKED", "crates/store/src/tests"),
         "store.format" => ("FORMAT", "crates/store/src/tests"),
-        "store.unknown" => (code, "crates/hence/tests/faults"),
+        "store.unknown" => (code, "crates/hence/tests/service"),
         "input.elsewhere" | "input.no-token" | "server.address" | "server.certificate"
         | "server.listen" | "server.unreachable" => (code, "crates/hence/tests/server.rs"),
         "server.untrusted" => (code, "crates/hence/tests/agent.rs"),
@@ -69,6 +69,7 @@ fn is_raised_elsewhere(code: &str) -> bool {
         "http.broken-promise" | "http.drift" | "http.endpoint-taken" | "http.unconfirmed" => {
             (code, "crates/hence/tests/http.rs")
         }
+        "quickstart.failed" => (code, "crates/hence/tests/quickstart.rs"),
         "http.failed" => ("FAILED", "crates/closure/tests"),
         "http.modules" => ("MODULES", "crates/closure/tests"),
         "http.names" => ("NAMES", "crates/closure/tests"),

@@ -264,10 +264,24 @@ fn what_somebody_changed_is_found_and_made_again() {
         ] {
             assert!(said.contains(expected), "{server}: {said}");
         }
+        let before = folder.get("foo.test", "/").generation();
         folder.done(&["repair"]);
         folder.done(&["validate"]);
-        assert_eq!(folder.get("foo.test", "/").body, b"<p>welcome");
+        let answer = folder.get("foo.test", "/");
+        assert_eq!(answer.body, b"<p>welcome");
+        assert_eq!(answer.generation(), before.map(|before| before + 1));
         assert_eq!(folder.status("foo.test", "/extra.html"), 404);
+        let history = folder.done(&["history"]);
+        assert!(history.contains("one.png was changed"), "{history}");
+        // What nobody changed is not published again.
+        folder.done(&["repair"]);
+        assert_eq!(
+            folder.get("foo.test", "/").generation(),
+            answer.generation()
+        );
+        // A repair is nothing that could be taken back: that is the commit before it.
+        folder.done(&["undo"]);
+        assert_eq!(folder.status("foo.test", "/"), 404);
         // The copy to restore from never was the one that is served.
         use std::os::unix::fs::MetadataExt;
         let served = first("file");
@@ -276,6 +290,53 @@ fn what_somebody_changed_is_found_and_made_again() {
             fs::metadata(served).unwrap().ino(),
             fs::metadata(kept).unwrap().ino()
         );
+    }
+}
+
+#[test]
+fn edits_of_the_configuration_and_of_modes_are_named_and_made_again() {
+    use std::os::unix::fs::PermissionsExt;
+    for server in ["apache", "nginx"] {
+        let folder = Folder::new(&format!("edits-{server}"), server);
+        folder.done(&["become", "web-server", "foo.test", "--from", "www"]);
+        folder.done(&["commit"]);
+        folder.done(&["start"]);
+        let root = folder.path.join("root");
+        let main = match server {
+            "apache" => root.join("current/httpd.conf"),
+            _ => root.join("current/nginx.conf"),
+        };
+        let text = fs::read_to_string(&main).unwrap();
+        let edit = |path: &Path, text: &str| {
+            fs::remove_file(path).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        edit(&main, &text.replace("foo.test", "evil.test"));
+        let parts = fs::read_dir(root.join("part")).unwrap();
+        let part = parts
+            .map(|part| part.unwrap().path())
+            .find(|part| text.contains(part.to_str().unwrap()))
+            .unwrap();
+        edit(&part, "# nothing\n");
+        let tree = fs::read_dir(root.join("tree")).unwrap().next().unwrap();
+        let picture = tree.unwrap().path().join("images/one.png");
+        fs::set_permissions(&picture, fs::Permissions::from_mode(0o666)).unwrap();
+        let said = folder.refused(&["validate"], 1);
+        let part = format!("{} was changed", part.display());
+        let main = format!("{} was changed", main.file_name().unwrap().display());
+        for expected in [
+            part.as_str(),
+            &main,
+            "one.png has the mode 666, and not 444",
+            &format!("{server} should serve"),
+            "evil.test",
+        ] {
+            assert!(said.contains(expected), "{server}: {said}");
+        }
+        folder.done(&["repair"]);
+        folder.done(&["validate"]);
+        assert_eq!(folder.status("evil.test", "/"), 404);
+        assert_eq!(folder.get("foo.test", "/").body, b"<p>welcome");
     }
 }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use hence_api::words::{self, Commands, Grant, NewToken, Report};
 use hence_api::{Address, Client, Failure};
+use hence_ledger::Hash;
 use hence_ledger::entry::Origin;
 use hence_server::{Hub, Limits, Parts, Signals, Stop};
 use hence_service::Service;
@@ -577,6 +578,49 @@ fn a_newcomer_trades_its_token_once_and_sees_only_itself() {
         no(join.post::<words::Enrolled>("enrolments", &enrolment("late"))).0,
         401
     );
+}
+
+#[test]
+fn a_node_reads_the_content_that_its_configuration_names_and_no_other() {
+    let server = Server::start(Limits::default());
+    let admin = server.admin();
+    let object = |content: &[u8]| words::Object {
+        hash: Hash::of(content),
+        content: content.to_vec(),
+    };
+    let (one, other) = (object(b"one"), object(b"other"));
+    let list = object(format!("file {} 3 one.txt\n", one.hash).as_bytes());
+    let commit = words::Commit {
+        commands: Commands::Text(format!(
+            "assert param/TREE ; assert param/BLOB
+             assert node/n1 ; assert node/n1/param/TREE tree:{}
+             assert node/n2 ; assert node/n2/param/BLOB blob:{}",
+            list.hash, other.hash
+        )),
+        objects: vec![one.clone(), other.clone(), list.clone()],
+        ..words::Commit::default()
+    };
+    let _: words::Done = admin.post("commits", &commit).unwrap();
+    activate(&admin);
+    let own = format!("hence_{}", "a".repeat(64));
+    let enrolment = words::Enrolment {
+        node: "n1".to_owned(),
+        token: own.clone(),
+    };
+    let join = server.client(&server.join("hall", None));
+    let _: words::Enrolled = join.post("enrolments", &enrolment).unwrap();
+    let node = server.client(&own);
+    let wanted = words::Wanted {
+        hashes: vec![list.hash, one.hash, other.hash, Hash::of(b"nowhere")],
+    };
+    let bytes = node.exchange("nodes/n1/contents", &wanted).unwrap();
+    let contents = words::frames::read(&bytes).unwrap();
+    assert_eq!(
+        contents,
+        [Some(list.content), Some(one.content), None, None]
+    );
+    assert_eq!(no(node.exchange("nodes/n2/contents", &wanted)).0, 403);
+    assert_eq!(no(node.exchange("objects", &wanted)).0, 403);
 }
 
 #[test]

@@ -228,6 +228,7 @@ impl Node {
             subsystems: BTreeMap::from(names),
             restart_all: None,
             facts: None,
+            web: None,
         };
         Self {
             directory,
@@ -246,6 +247,7 @@ impl Node {
             settings: &self.settings,
             client: self.client.clone(),
             local: &|_| Ok(Vec::new()),
+            machine: &hence_closure::host::Machine,
         };
         agent.round()
     }

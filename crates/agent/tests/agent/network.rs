@@ -176,6 +176,7 @@ fn news_wakes_the_agent_and_a_word_ends_it() {
         settings: &node.settings,
         client: node.client.clone(),
         local: &|_| Ok(Vec::new()),
+        machine: &hence_closure::host::Machine,
     };
     let mut rounds = 0;
     run(&agent, &mut |_| rounds += 1);

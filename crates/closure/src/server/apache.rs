@@ -2,7 +2,8 @@
 //!
 //! What is said about single URLs stands in one map for each host, which Apache reads once and looks up by hashing: the
 //! ten thousandth type costs other URLs nothing. A line of it is a URL, and `f` with a blob and its type, `t` with a type,
-//! or `r` with a status, who may be led so, and where.
+//! or `r` with a status, who may be led so, and where. If few patterns tell the URLs that may be in the map, all others
+//! are not even looked up.
 //!
 //! Redirects are answered before Apache asks who may read, so a redirect below a directory that not everybody may read
 //! asks by itself.
@@ -92,6 +93,7 @@ TypesConfig "{types}"
 DocumentRoot "{root}/file"
 AccessFileName ".none"
 DirectoryIndex disabled
+EnableMMAP Off
 FileETag INode MTime Size
 TraceEnable off
 ServerTokens Prod
@@ -167,26 +169,35 @@ Header always set {GENERATION} "{}"
 /// What a host serves, wherever it does.
 fn describe(host: &Host, setting: &Setting, configuration: &mut Configuration) -> String {
     let root = setting.root.display();
-    let mut text = String::from("RewriteEngine On\n");
+    let mut text = String::new();
     let mut rules = Rules::default();
     let map = rules.map(host);
+    if !map.is_empty() || !host.proxies.is_empty() {
+        text.push_str("RewriteEngine On\n");
+    }
     if !map.is_empty() {
-        let map = configuration.part(&setting.root, map);
-        let _ = write!(
-            text,
-            "RewriteMap escape int:escape\nRewriteMap said \"txt:{map}\"\n"
-        );
-        let said = "${said:${escape:%{REQUEST_URI}}}";
+        let lines = map.iter();
+        let lines = lines.map(|(url, what)| format!("{} {what}\n", escaped(url.as_str())));
+        let file = configuration.part(&setting.root, lines.collect());
+        let _ = writeln!(text, "RewriteMap said \"txt:{file}\"");
+        // A URL that would have to be escaped is in no map where no URL is.
+        let is_plain = map.keys().all(|url| escaped(url.as_str()) == url.as_str());
+        let said = match is_plain {
+            true => "${said:%{REQUEST_URI}}",
+            false => {
+                text.push_str("RewriteMap escape int:escape\n");
+                "${said:${escape:%{REQUEST_URI}}}"
+            }
+        };
         if host.proxies.is_empty() {
-            // Most URLs are in no map, and are soon done with.
-            let _ = write!(text, "RewriteCond {said} =\"\"\nRewriteRule ^ - [L]\n");
+            text.push_str(&shortcuts(&map, said, setting));
         }
         let _ = write!(
             text,
-            r#"RewriteRule ^ - [E=said:{said}]
-RewriteCond %{{ENV:said}} ^f([0-9a-f]+),(.+)$
+            r#"RewriteCond {said} ^f(.{{64}}),(.+)
 RewriteRule ^ {root}/file/%1 [T=%2,L]
-RewriteCond %{{ENV:said}} ^f([0-9a-f]+),$
+RewriteRule ^ - [E=said:{said}]
+RewriteCond %{{ENV:said}} ^f(.{{64}}),$
 RewriteRule ^ {root}/file/%1 [L]
 RewriteCond %{{ENV:said}} ^t(.+)$
 RewriteRule ^ - [T=%1]
@@ -303,37 +314,33 @@ struct Rules {
 }
 
 impl Rules {
-    fn map(&mut self, host: &Host) -> String {
+    fn map(&mut self, host: &Host) -> BTreeMap<Url, String> {
         let ways = host.ways();
-        let mut said: BTreeMap<&str, String> = BTreeMap::new();
+        let mut said: BTreeMap<Url, String> = BTreeMap::new();
         for (url, media) in &host.types {
-            said.insert(url.as_str(), format!("t{media}"));
+            said.insert(url.clone(), format!("t{media}"));
         }
         for (url, blob) in &host.files {
             let media = host.types.get(url).cloned();
             let media = media.or_else(|| Media::by_name(url.as_str()));
             let media = media.as_ref().map_or("", Media::as_str);
-            said.insert(url.as_str(), format!("f{blob},{media}"));
+            said.insert(url.clone(), format!("f{blob},{media}"));
         }
         for (url, (blob, media)) in &host.indexes {
-            said.insert(url.as_str(), format!("f{blob},{media}"));
+            said.insert(url.clone(), format!("f{blob},{media}"));
         }
         for (url, status, target) in &ways {
             if let Some(near) = self.near(host, url, *status, target) {
                 let number = self.redirects.len();
                 let kind = (*status, near, target.contains('?'));
                 let number = *self.redirects.entry(kind).or_insert(number);
-                said.insert(url.as_str(), format!("r{number},{target}"));
+                said.insert(url.clone(), format!("r{number},{target}"));
             } else {
                 // Nobody may know, or not yet.
-                said.remove(url.as_str());
+                said.remove(url);
             }
         }
-        let mut map = String::new();
-        for (url, what) in said {
-            let _ = writeln!(map, "{} {what}", escaped(url));
-        }
-        map
+        said
     }
 
     /// Who may be led by the map.
@@ -354,6 +361,67 @@ impl Rules {
             }
         }
     }
+}
+
+/// Most URLs are in no map, and are soon done with: by patterns, if few of these are enough, or by a look.
+fn shortcuts(map: &BTreeMap<Url, String>, said: &str, setting: &Setting) -> String {
+    let root = setting.root.display();
+    let mut text = String::new();
+    let patterns = patterns(map);
+    let is_exact = patterns.len() == map.len();
+    if patterns.len() <= MOST {
+        let patterns = patterns.join("|");
+        let _ = writeln!(text, "RewriteRule \"!^(?:{patterns})$\" - [L]");
+    }
+    if is_exact && patterns.len() <= MOST {
+        let files = map.iter().filter_map(|(url, what)| {
+            let (blob, media) = what.strip_prefix('f')?.split_once(',')?;
+            (!media.is_empty()).then_some((url, blob, media))
+        });
+        for (url, blob, media) in files.take(FEW) {
+            let pattern = pattern(url);
+            let _ = writeln!(
+                text,
+                "RewriteRule \"^{pattern}$\" {root}/file/{blob} [T={media},L]"
+            );
+        }
+        return text;
+    }
+    let _ = write!(
+        text,
+        r#"RewriteCond {said} ^f(.{{64}}),(.+)
+RewriteRule /$ {root}/file/%1 [T=%2,L]
+RewriteCond {said} =""
+RewriteRule ^ - [L]
+"#
+    );
+    text
+}
+
+/// More rules for single URLs cost more than to look into a map.
+const FEW: usize = 6;
+/// More patterns in one cost more than to look into a map.
+const MOST: usize = 16;
+
+/// Patterns of the URLs that may be in a map: the URLs themselves; or, if these are many, all of a directory in which
+/// several are.
+fn patterns(map: &BTreeMap<Url, String>) -> Vec<String> {
+    if map.len() <= MOST {
+        return map.keys().map(pattern).collect();
+    }
+    let mut directories: BTreeMap<Url, Vec<&Url>> = BTreeMap::new();
+    for url in map.keys() {
+        let directory = url.directories().next().unwrap_or_else(Url::root);
+        directories.entry(directory).or_default().push(url);
+    }
+    let mut patterns = Vec::new();
+    for (directory, urls) in directories {
+        match urls.len() {
+            1 => patterns.extend(urls.into_iter().map(pattern)),
+            _ => patterns.push(format!("{}[^/]*", pattern(&directory))),
+        }
+    }
+    patterns
 }
 
 /// A path as Apache's `int:escape` writes it.

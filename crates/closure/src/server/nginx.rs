@@ -4,7 +4,7 @@
 //! which on something else answers, or others may read. `return` comes before nginx asks for a password, so what leads
 //! elsewhere and needs one does it by a detour.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use hence_ledger::Hash;
@@ -15,6 +15,33 @@ use crate::media::{Media, TABLE};
 use crate::server::{Configuration, GENERATION, LEAST, Setting};
 use crate::site::{Host, Mount, Site};
 use crate::words::Who;
+
+/// The name of the server that answers for all names that nobody asserted.
+pub const UNKNOWN: &str = "_";
+
+/// The names that nginx says it serves, by endpoint, from what `-T` prints: the files that it reads, one after another,
+/// of which the first names all servers.
+pub fn names_served(said: &str) -> BTreeMap<String, Vec<String>> {
+    let mut served: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut endpoint = String::new();
+    let is_heading = |line: &&str| line.starts_with("# configuration file ");
+    let lines = said.lines().skip_while(|line| !is_heading(line)).skip(1);
+    for line in lines.take_while(|line| !is_heading(line)) {
+        let words: Vec<&str> = line.trim().trim_end_matches(';').split(' ').collect();
+        match words.as_slice() {
+            ["listen", at, ..] => endpoint = (*at).to_owned(),
+            ["server_name", names @ ..] => {
+                let here = served.entry(endpoint.clone()).or_default();
+                here.extend(names.iter().map(|name| (*name).to_owned()));
+            }
+            _ => {}
+        }
+    }
+    for names in served.values_mut() {
+        names.sort();
+    }
+    served
+}
 
 /// The configuration for a site.
 pub fn configure(site: &Site, setting: &Setting) -> Configuration {
@@ -38,6 +65,7 @@ http {{
   server_tokens off;
   absolute_redirect off;
   sendfile on;
+  tcp_nopush on;
   keepalive_timeout 5;
   server_names_hash_max_size 65536;
   server_names_hash_bucket_size 512;
@@ -79,7 +107,7 @@ http {{
     for endpoint in &site.endpoints {
         let _ = writeln!(
             servers,
-            "  server {{\n    listen {endpoint}{} default_server;\n    server_name _;\n{}    return 404;\n  }}",
+            "  server {{\n    listen {endpoint}{} default_server;\n    server_name {UNKNOWN};\n{}    return 404;\n  }}",
             speaks(endpoint),
             shows(endpoint, site.shown(*endpoint, None)),
         );

@@ -17,6 +17,8 @@ use crate::real::{self, Root};
 
 /// So many requests are tried in each state.
 const PROBES: usize = 20;
+/// So many more URLs one of them knows.
+const MORE: usize = 40;
 /// So many servers run at once.
 const TOGETHER: usize = 3;
 
@@ -74,6 +76,11 @@ fn walk(server: Server, seed: u64, states: usize) -> BTreeMap<u16, usize> {
         .iter()
         .map(|at| format!("listen {at}"))
         .collect();
+    // One of them has so much to say that Apache is configured otherwise.
+    let more = (0..MORE).filter(|_| seed == 0);
+    let more: Vec<String> = more
+        .map(|number| format!("type foo.test /more/{number}/x image/gif"))
+        .collect();
     let listen: Vec<&str> = listen.iter().map(String::as_str).collect();
     real::commit(&mut closure, &[real::all(&listen)]).unwrap();
     closure.start().unwrap();
@@ -106,6 +113,7 @@ fn walk(server: Server, seed: u64, states: usize) -> BTreeMap<u16, usize> {
                 set.push((key, value));
             }
         }
+        set.extend(more.iter().map(|words| real::says(words)));
         let everything = Command::apply("site", set, &Words);
         match real::commit(&mut closure, std::slice::from_ref(&everything)) {
             Ok(Published::Served { .. }) => {}

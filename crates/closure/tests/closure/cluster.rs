@@ -2,6 +2,7 @@
 
 use hence_closure::closure::Closure;
 use hence_closure::host::Machine;
+use hence_closure::part::Part;
 use hence_closure::probe;
 use hence_closure::server::Server;
 use hence_ledger::{Command, Hash};
@@ -39,14 +40,8 @@ fn a_closure_that_was_down_catches_up_by_the_last_set_alone() {
             }
         }
     }
-    let promised = |closure: &Closure<'_>| {
-        let state = closure.repository().state();
-        let ours = state
-            .iter()
-            .filter(|(_, assertion)| assertion.owner == "site");
-        let ours = ours.map(|(key, assertion)| (key.clone(), assertion.value.clone()));
-        ours.collect::<Vec<_>>()
-    };
+    let promised =
+        |closure: &Closure<'_>| Part::of(closure.repository().state(), "site").identity();
     assert_eq!(promised(&closures[0]), promised(&closures[1]));
     assert_eq!(promised(&closures[0]), promised(&closures[2]));
     let mut random = Random::new(3);

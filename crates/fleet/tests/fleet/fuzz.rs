@@ -294,7 +294,7 @@ fn every_tree_gets_an_answer() {
     let mut understood = 0;
     for seed in 0..30_000 {
         let tree = random_tree(&mut Random::new(seed), 0);
-        match tree::read(&tree) {
+        match tree::read(&tree, &mut []) {
             Ok(described) => {
                 understood += usize::from(!described.is_empty());
                 assert!(described.is_sorted_by(|one, other| one.key < other.key));

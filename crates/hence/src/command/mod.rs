@@ -20,6 +20,7 @@ mod nodes;
 mod parse;
 mod plugin;
 mod puppet;
+mod quickstart;
 mod serve;
 pub mod source;
 mod token;
@@ -176,6 +177,8 @@ pub enum Command {
     #[allow(missing_docs)]
     Http(http::Http),
     #[allow(missing_docs)]
+    Quickstart(quickstart::Quickstart),
+    #[allow(missing_docs)]
     Serve(serve::Serve),
     #[allow(missing_docs)]
     Token(token::Token),
@@ -254,6 +257,7 @@ impl Command {
             Command::Xml(xml) => xml.run(console),
             Command::Agent(agent) => agent.run(console),
             Command::Http(http) => http.run(console),
+            Command::Quickstart(quickstart) => quickstart.run(console),
             Command::Serve(serve) => serve.run(console),
             Command::Token(token) => token.run(console),
             Command::Watch(watch) => watch.run(console),

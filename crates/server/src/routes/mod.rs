@@ -58,6 +58,7 @@ pub(crate) fn router(hub: &Arc<Hub>, stopped: watch::Receiver<bool>) -> Router {
         .route("/nodes/{node}", get(nodes::node))
         .route("/nodes/{node}/config", get(nodes::config))
         .route("/nodes/{node}/changes", get(nodes::changes))
+        .route("/nodes/{node}/contents", post(nodes::contents))
         .route("/nodes/{node}/explain", get(nodes::explain))
         .route("/nodes/{node}/report", get(nodes::report))
         .route("/nodes/{node}/check-in", post(nodes::check_in))

@@ -1,15 +1,17 @@
 //! Nodes: what they are to run, what they say they run, and why.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use hence_api::words::{self, Changes, Page, Report};
+use hence_api::words::{self, Changes, Page, Report, frames};
 use hence_fleet::Kind;
 use hence_fleet::edit::NO_SUCH;
 use hence_fleet::token::Role;
+use hence_ledger::Hash;
 use hence_ledger::key::fold;
 use hence_service::explained::told;
 use hence_service::pushed::Archive;
@@ -182,6 +184,54 @@ pub(super) fn unchanged(tag: axum::http::HeaderValue) -> Response {
 #[derive(Deserialize)]
 pub struct Since {
     since: u64,
+}
+
+/// So much content is sent at once, and a single one whatever its size.
+const MOST_CONTENT: usize = 16 << 20;
+
+/// Content that the configuration of a node names, or a list that it names. Nothing else is a node's to read.
+pub async fn contents(
+    State(hub): State<Arc<Hub>>,
+    access: Access,
+    At(node): At<String>,
+    Sent(wanted): Sent<words::Wanted>,
+) -> Answer {
+    let reader = access.must_see(&node)?;
+    let other = hub.clone();
+    let bytes = hub.work(move |service| {
+        let configuration = other.configuration(service, &node, None, reader)?;
+        let configuration = configuration.ok_or_else(|| no_node(&node))?;
+        let object = |hash: Hash| service.repository().object(hash);
+        let mut named = HashSet::new();
+        for value in configuration.parameters.values() {
+            for hash in hashes(value) {
+                if named.insert(hash) && value.starts_with("tree:") {
+                    let list = object(hash)?.unwrap_or_default();
+                    named.extend(hashes(&String::from_utf8_lossy(&list)));
+                }
+            }
+        }
+        let mut bytes = Vec::new();
+        let mut size = 0;
+        for hash in wanted.hashes {
+            let content = match named.contains(&hash) && size < MOST_CONTENT {
+                true => object(hash)?,
+                false => None,
+            };
+            let length = content.as_ref().map_or(0, Vec::len);
+            let fits = size == 0 || size + length <= MOST_CONTENT;
+            size += if fits { length } else { MOST_CONTENT };
+            frames::push(&mut bytes, content.filter(|_| fits).as_deref());
+        }
+        Ok(bytes)
+    });
+    Ok(typed("application/octet-stream", bytes.await?))
+}
+
+/// The hashes that are named in a text.
+fn hashes(text: &str) -> impl Iterator<Item = Hash> {
+    text.split(|character: char| !character.is_ascii_alphanumeric())
+        .filter_map(Hash::from_hex)
 }
 
 /// What changed for a node, and what that means for its processes.

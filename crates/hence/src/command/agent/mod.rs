@@ -92,6 +92,7 @@ impl Agent {
             settings: &settings,
             client: client(PATIENCE)?,
             local: &local,
+            machine: &hence_closure::host::Machine,
         };
         let wake = machine.wake.clone();
         // It ends between two steps.

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path as FilePath, PathBuf, absolute};
 use std::time::Duration;
 
-use hence_agent::{File, Form, Settings, Subsystem};
+use hence_agent::{File, Form, Settings, Subsystem, Web};
 use hence_cf2::Compiled;
+use hence_closure::address::endpoint;
+use hence_closure::server::Server;
 use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::path::{Path, Segment};
 use hence_model::value::{Builder, Map, Value};
@@ -27,7 +29,7 @@ pub struct Configured {
     pub compile: Option<String>,
 }
 
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 16] = [
     "node",
     "server",
     "ca",
@@ -43,9 +45,11 @@ const NAMES: [&str; 15] = [
     "restart_all",
     "facts",
     "compile",
+    "http",
 ];
 const FILE_NAMES: [&str; 4] = ["path", "template", "mode", "validate"];
 const SUBSYSTEM_NAMES: [&str; 2] = ["restart", "reread"];
+const HTTP_NAMES: [&str; 3] = ["root", "server", "listen"];
 
 /// Reads settings from what was compiled; relative paths begin at `base`. All that is wrong is told.
 pub fn read(compiled: &mut Compiled<'_>, base: &FilePath) -> Result<Configured, Vec<Diagnostic>> {
@@ -85,13 +89,14 @@ pub fn read(compiled: &mut Compiled<'_>, base: &FilePath) -> Result<Configured, 
         subsystems: reader.subsystems(&top, &whole),
         restart_all: reader.text(&top, &whole, "restart_all"),
         facts: reader.command(&top, &whole, "facts"),
+        web: reader.web(&top, &whole),
     };
     let server = reader.text(&top, &whole, "server");
     let certificates = reader.text(&top, &whole, "ca");
     let certificates = certificates.map(|name| reader.place(&name));
     let compile = reader.text(&top, &whole, "compile");
-    if settings.files.is_empty() && reader.mistakes.is_empty() {
-        let message = "it is not said which files to write";
+    if settings.files.is_empty() && settings.web.is_none() && reader.mistakes.is_empty() {
+        let message = "it is not said which files to write, or which web sites to serve";
         let help = "`files => { site => { path => '/etc/site.conf' } }`";
         reader
             .mistakes
@@ -281,6 +286,46 @@ impl Reader<'_, '_> {
             subsystems.insert(name.to_owned(), subsystem);
         }
         subsystems
+    }
+
+    /// The closure that serves web sites.
+    fn web(&mut self, at: &Path, block: &Map) -> Option<Web> {
+        let at = at.child(Segment::Key("http".to_owned()));
+        let block = match block.get("http")? {
+            Value::Map(block) => block,
+            _ => {
+                self.wrong(&at, "a block");
+                return None;
+            }
+        };
+        self.only(&at, block, &HTTP_NAMES);
+        let root = self.text(&at, block, "root");
+        if block.get("root").is_none() {
+            self.mistake(&at, "`http.root` is missing".to_owned());
+        }
+        let server = self.text(&at, block, "server");
+        let server = Server::of(server.as_deref().unwrap_or("apache"));
+        if server.is_none() {
+            let path = at.child(Segment::Key("server".to_owned()));
+            self.wrong(&path, "`apache` or `nginx`");
+        }
+        let listen = match block.get("listen") {
+            Some(Value::Text(one)) => vec![one.clone()],
+            _ => self.texts(&at, block, "listen"),
+        };
+        let listen: Result<Vec<_>, _> = listen.iter().map(|text| endpoint(text)).collect();
+        if listen.as_ref().is_ok_and(Vec::is_empty) || listen.is_err() {
+            let path = at.child(Segment::Key("listen".to_owned()));
+            self.wrong(
+                &path,
+                "where the server listens, such as '127.0.0.1:8080', or a list of such",
+            );
+        }
+        Some(Web {
+            root: self.place(&root?),
+            server: server?,
+            listen: listen.ok()?,
+        })
     }
 
     fn place(&self, name: &str) -> PathBuf {

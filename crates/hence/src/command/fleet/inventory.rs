@@ -56,6 +56,8 @@ struct Told {
     memberships: Vec<String>,
     #[serde(skip_serializing_if = "String::is_empty")]
     annotation: String,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    facts: BTreeMap<String, String>,
 }
 
 impl Inventory {
@@ -140,6 +142,7 @@ fn told(node: Subject, reports: &BTreeMap<String, Report>) -> Told {
     Told {
         applied_version: report.applied,
         error: report.error,
+        facts: report.facts,
         drift: report.drift,
         last_checkin: (node.last_checkin > 0).then(|| moment(node.last_checkin)),
         name: node.name,

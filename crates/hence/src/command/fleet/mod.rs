@@ -20,6 +20,7 @@ pub mod state;
 pub mod store;
 pub mod tag;
 pub mod validate;
+mod web;
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};

@@ -18,6 +18,7 @@ use hence_model::source::{Location, Sources, Span};
 use serde::Serialize;
 
 use super::difference::line;
+use super::web::Web;
 use super::{Changing, Format, ToldChange, counted, many, print_json, shown};
 use crate::command::blame::origin;
 use crate::command::source::SourceOptions;
@@ -68,6 +69,8 @@ struct Compiled {
     pushed: Pushed,
     /// The texts of the sources, by their hashes.
     texts: Vec<(Hash, Vec<u8>)>,
+    /// The content of web sites.
+    contents: BTreeMap<Hash, Vec<u8>>,
 }
 
 impl Push {
@@ -147,6 +150,9 @@ impl Push {
         request.origin = Origin::Sources(hash);
         request.objects = compiled.texts;
         request.objects.push((hash, bytes));
+        request
+            .objects
+            .extend(super::web::unknown(&service, compiled.contents));
         let result = service.commit(&request, &[apply], &leave);
         self.tell_left(console, &left);
         let changing = &self.changing;
@@ -160,7 +166,9 @@ impl Push {
         configuration: &mut Configuration<'_>,
     ) -> Result<Compiled, Vec<Diagnostic>> {
         let value = configuration.outputs();
-        let assertions = tree::read(&value).map_err(|misfits| {
+        let file = console.path(&self.file);
+        let mut web = Web::new(file.parent().map(Into::into).unwrap_or_default());
+        let assertions = tree::read(&value, &mut [&mut web]).map_err(|misfits| {
             let leaves = leaves(&value).into_iter().map(|(path, _)| path);
             let leaves: Vec<Path> = leaves.collect();
             let misfits = misfits.into_iter();
@@ -223,6 +231,7 @@ impl Push {
             places,
             pushed,
             texts,
+            contents: web.contents,
         })
     }
 

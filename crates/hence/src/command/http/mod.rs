@@ -7,7 +7,7 @@ mod run;
 mod server;
 mod show;
 mod validate;
-mod why;
+pub mod why;
 
 use std::path::PathBuf;
 

@@ -1,13 +1,17 @@
 //! `hence http start`, `stop`, `status`, `recover`: the server of a closure.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use clap::Args;
 use hence_closure::address::Endpoint;
 use hence_closure::checks;
 use hence_closure::closure::failed;
+use hence_closure::part::Part;
+use hence_ledger::Hash;
 use serde::Serialize;
 
 use super::{Http, stop, warn};
-use crate::command::fleet::{Format, print_json};
+use crate::command::fleet::{Format, many, print_json};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -59,6 +63,8 @@ struct Told {
     generation: u64,
     listen: Vec<String>,
     hosts: Vec<String>,
+    /// By owner, what is the same for equal sets.
+    sets: BTreeMap<String, Hash>,
 }
 
 /// Say whether the server runs, and what is served
@@ -77,6 +83,13 @@ impl Status {
             .map_err(|refused| stop(console, refused))?;
         let site = closure.site();
         let settings = closure.settings();
+        let state = closure.repository().state();
+        let owners = state.iter().map(|(_, assertion)| &assertion.owner);
+        let owners: BTreeSet<_> = owners.collect();
+        let sets = owners
+            .into_iter()
+            .map(|owner| (owner, Part::of(state, owner)));
+        let sets: Vec<_> = sets.collect();
         let listen = |endpoint: &Endpoint| match site.secured.contains(endpoint) {
             true => format!("{endpoint} tls"),
             false => endpoint.to_string(),
@@ -88,6 +101,10 @@ impl Status {
                 generation: current.unwrap_or(0),
                 listen: site.endpoints.iter().map(listen).collect(),
                 hosts: site.hosts.keys().map(ToString::to_string).collect(),
+                sets: sets
+                    .iter()
+                    .map(|(owner, set)| (owner.to_string(), set.identity()))
+                    .collect(),
             };
             print_json(console, &told)?;
         }
@@ -102,6 +119,10 @@ impl Status {
         }
         for name in site.hosts.keys() {
             lines.push(format!("host        {name}"));
+        }
+        for (owner, set) in &sets {
+            let (count, identity) = (many(set.len(), "assertion"), set.identity());
+            lines.push(format!("set         {identity}  {count} of `{owner}`"));
         }
         for line in lines.iter().filter(|_| http.format == Format::Text) {
             writeln!(console.data(), "{line}")?;

@@ -111,12 +111,10 @@ impl History {
         let closure = http.open(console)?;
         for entry in closure.repository().log() {
             let entry = entry.map_err(|error| Stop::Failed(Box::new(error.into())))?;
-            let Act::Commit {
-                changes: made,
-                undoes,
-            } = &entry.act
-            else {
-                continue;
+            let (made, undoes) = match &entry.act {
+                Act::Commit { changes, undoes } => (changes.as_slice(), undoes),
+                // What was asserted before was published once more.
+                _ => (&[][..], &None),
             };
             if http.format == Format::Json {
                 let told = ToldGeneration {
@@ -143,6 +141,7 @@ impl History {
                 entry.author,
                 undone.unwrap_or_default(),
                 match made.len() {
+                    0 => "no change".to_owned(),
                     1 => "1 change".to_owned(),
                     count => format!("{count} changes"),
                 }

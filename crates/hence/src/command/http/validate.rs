@@ -6,6 +6,7 @@ use clap::Args;
 use hence_api::Trouble;
 use hence_closure::closure::Closure;
 use hence_closure::host::Machine;
+use hence_closure::integrity::Repaired;
 
 use super::{Http, confirm, stop};
 use crate::command::fleet::{Format, print_json};
@@ -55,9 +56,15 @@ impl Repair {
     /// Makes it again.
     pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let mut closure = http.open(console)?;
-        let repaired = closure.repair().map_err(|refused| stop(console, refused))?;
-        for trouble in &repaired {
-            console.say(&format!("repaired: {}", trouble.message));
+        let request = http.request(console, "", "repair".to_owned());
+        let repaired = closure.repair(&request);
+        if let Repaired::Published { generation, was } =
+            repaired.map_err(|refused| stop(console, refused))?
+        {
+            for trouble in &was {
+                console.say(&format!("repaired: {}", trouble.message));
+            }
+            console.say(&format!("generation {generation} is what was promised"));
         }
         let left = closure
             .validate()

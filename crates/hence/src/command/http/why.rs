@@ -1,13 +1,14 @@
 //! `hence http why`: from a URL back to who said so.
 
 use clap::Args;
-use hence_closure::address::{Endpoint, Name};
+use hence_closure::address::{Endpoint, Name, Url};
 use hence_closure::closure::Closure;
 use hence_closure::language::{located, said};
 use hence_closure::level2::meant;
 use hence_closure::model::{Answer, Body, Request, behaviour};
 use hence_closure::probe;
 use hence_closure::site::Site;
+use hence_closure::words::Subject;
 use hence_ledger::entry::Origin;
 use serde::Serialize;
 
@@ -25,7 +26,7 @@ pub struct Why {
 
 /// What a URL answers at an endpoint, and why.
 #[derive(Serialize)]
-struct Told {
+pub struct Told {
     url: String,
     endpoint: String,
     status: u16,
@@ -47,7 +48,7 @@ struct Told {
     missing: String,
     /// The assertion that decides it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    by: Option<Decided>,
+    pub by: Option<Decided>,
     /// What the server was found to do, if it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     asked: Option<Asked>,
@@ -55,11 +56,16 @@ struct Told {
 
 /// An assertion, and where it comes from.
 #[derive(Serialize)]
-struct Decided {
+pub struct Decided {
+    /// What it is about.
+    #[serde(skip)]
+    pub subject: Subject,
     assertion: String,
-    owner: String,
+    /// Whose it is.
+    pub owner: String,
     generation: u64,
-    author: String,
+    /// Who made it.
+    pub author: String,
     time: String,
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,11 +86,7 @@ impl Why {
     pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let (host, url) = located(&self.url).map_err(faulty)?;
         let closure = http.open(console)?;
-        let site = closure.site();
-        let mut all = Vec::new();
-        for endpoint in &site.endpoints {
-            all.push(told(&closure, &site, *endpoint, &host, &url.to_string())?);
-        }
+        let all = all(&closure, &host, &url)?;
         if http.format == Format::Json {
             print_json(console, &all)?;
             return Ok(Exit::Done);
@@ -97,6 +99,15 @@ impl Why {
         }
         Ok(Exit::Done)
     }
+}
+
+/// What a closure answers to a URL, at each of its endpoints.
+pub fn all(closure: &Closure<'_>, host: &Name, url: &Url) -> Result<Vec<Told>, Stop> {
+    let site = closure.site();
+    let endpoints = site.endpoints.iter();
+    endpoints
+        .map(|endpoint| told(closure, &site, *endpoint, host, &url.to_string()))
+        .collect()
 }
 
 fn told(
@@ -147,6 +158,7 @@ fn told(
         let entry = closure.repository().entry(assertion.since);
         let entry = entry.map_err(|error| Stop::Failed(Box::new(error.into())))?;
         told.by = entry.map(|entry| Decided {
+            subject: by.clone(),
             assertion: said(&key, &assertion.value),
             owner: assertion.owner.to_string(),
             generation: entry.version,
@@ -171,7 +183,8 @@ fn told(
 }
 
 impl Told {
-    fn write(&self, console: &mut Console<'_>) -> Result<(), Stop> {
+    /// Says it.
+    pub fn write(&self, console: &mut Console<'_>) -> Result<(), Stop> {
         let Self {
             url,
             endpoint,
@@ -216,7 +229,7 @@ impl Told {
 }
 
 /// An answer in words.
-fn worded(answer: &Answer) -> String {
+pub fn worded(answer: &Answer) -> String {
     let what = match &answer.body {
         Body::Words => match &answer.location {
             Some(location) => format!(", to {location}"),

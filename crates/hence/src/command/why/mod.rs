@@ -10,6 +10,7 @@ mod json;
 mod line;
 pub mod secrets;
 mod text;
+mod url;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -45,10 +46,10 @@ const WIDTH: usize = 60;
 /// Say why a value is what it is
 #[derive(Args)]
 pub struct Why {
-    /// A file that is compiled, a node of the fleet, or a line of its plan: `p1`
+    /// A file that is compiled, a node of the fleet, a line of its plan such as `p1`, or a URL that is served
     #[arg(value_name = "SUBJECT", required_unless_present = "line")]
     file: Option<String>,
-    /// The value: `s2:web:running`, `s2.web.running`, `ports[0]`; of a node, the parameter
+    /// The value: `s2:web:running`, `s2.web.running`, `ports[0]`; of a node, the parameter; of a URL, the node
     path: Option<String>,
     /// Instead, a line of a file that an agent wrote on this node
     #[arg(long, value_name = "FILE:LINE", conflicts_with_all = ["file", "path"])]
@@ -59,6 +60,9 @@ pub struct Why {
     /// The map of that file, if it is not where the agent keeps it
     #[arg(long, value_name = "FILE", requires = "line")]
     map: Option<String>,
+    /// Of a URL: the root of the closure that serves it [default: `$HENCE_HTTP_ROOT`, or as the agent's settings say]
+    #[arg(long, value_name = "DIRECTORY")]
+    root: Option<String>,
     /// Answer one question only
     #[arg(long, value_enum)]
     form: Option<Form>,
@@ -114,6 +118,9 @@ impl Why {
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         if let Some(line) = &self.line {
             return self.line(console, line);
+        }
+        if self.file().starts_with("http://") || self.file().starts_with("https://") {
+            return self.url(console);
         }
         if self.is_about_fleet(console) {
             return self.fleet(console);

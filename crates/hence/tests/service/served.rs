@@ -75,7 +75,7 @@ pub fn command(directory: &Path, data: &str) -> Command {
 
 /// A directory that is empty.
 pub fn empty(name: &str) -> PathBuf {
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("faults-{name}"));
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("service-{name}"));
     let _ = std::fs::remove_dir_all(&path);
     std::fs::create_dir_all(&path).unwrap();
     path

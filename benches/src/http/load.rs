@@ -1,0 +1,196 @@
+//! How many requests a closure's server answers in a second, next to a configuration by hand; they are asked in turns, by
+//! `ab` with connections that are kept open.
+
+use super::Size;
+use super::sites::{self, ByHand, Served};
+use crate::service::requests::middle;
+use hence_closure::address::Endpoint;
+use hence_closure::host::Machine;
+use hence_closure::probe::{self, Response};
+use hence_closure::server::Server;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Who asks.
+pub const PROGRAM: &str = "ab";
+
+/// So many ask at once.
+const CONNECTIONS: &str = "8";
+
+/// A closure answers a tenth less, at most.
+pub const AT_MOST: f64 = 1.11;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// A file of a directory.
+    File,
+    /// What a directory answers.
+    Index,
+    /// A file of a site about which very many types are said; held against one about which there are none.
+    Typed,
+}
+
+impl Asked {
+    const ALL: [Asked; 3] = [Asked::File, Asked::Index, Asked::Typed];
+
+    fn path(self) -> &'static str {
+        match self {
+            Asked::File | Asked::Typed => "/d1/f7.html",
+            Asked::Index => "/d1/",
+        }
+    }
+}
+
+/// What was found out.
+#[derive(Clone, Copy, Debug)]
+pub struct Compared {
+    /// Whose requests they are.
+    pub server: Server,
+    /// What was asked for.
+    pub asked: Asked,
+    /// How many types are said, if it is about them.
+    pub types: usize,
+    /// Requests in a second, of the closure: the median of the runs.
+    pub hence: f64,
+    /// … and of what it is held against.
+    pub other: f64,
+}
+
+impl Compared {
+    /// What is divided by what.
+    pub fn what(&self) -> String {
+        let (server, types) = (self.server.word(), self.types);
+        match self.asked {
+            Asked::File => format!("{server} by hand / in a closure, a file"),
+            Asked::Index => format!("{server} by hand / in a closure, an index"),
+            Asked::Typed => format!("{server} in a closure, without / with {types} types"),
+        }
+    }
+
+    /// How many times as many the other answers.
+    pub fn ratio(&self) -> f64 {
+        self.other / self.hence
+    }
+}
+
+/// Starts both, and asks them in turns.
+pub fn compare(
+    server: Server,
+    size: Size,
+    directory: &Path,
+    rounds: usize,
+) -> io::Result<Vec<Compared>> {
+    let content = directory.join("www/site");
+    fs::create_dir_all(&content)?;
+    sites::write_content(&content)?;
+    let served = Served::new(&directory.join("root"), server)?;
+    let mut closure = served.open()?;
+    let (ours, other) = (sites::free_endpoint()?, sites::free_endpoint()?);
+    let assertions = sites::assertions(&closure, &content, ours, size)?;
+    sites::commit(&mut closure, &assertions)?;
+    closure.start().map_err(sites::refused)?;
+    let by_hand = ByHand::start(&closure, &directory.join("hand"), &content, other)?;
+    drop(closure);
+    let site = sites::name(3);
+    agree(ours, other, &site)?;
+    let mut compared = Vec::new();
+    for asked in Asked::ALL {
+        let ask = |endpoint, name: &str| rate(endpoint, name, asked.path(), size.requests);
+        let (mut own, mut others) = (Vec::new(), Vec::new());
+        for _ in 0..rounds {
+            match asked {
+                Asked::File | Asked::Index => {
+                    own.push(ask(ours, &site)?);
+                    others.push(ask(other, &site)?);
+                }
+                Asked::Typed => {
+                    own.push(ask(ours, sites::TYPED)?);
+                    others.push(ask(ours, &site)?);
+                }
+            }
+        }
+        compared.push(Compared {
+            server,
+            asked,
+            types: size.types,
+            hence: middle(own.into_iter()),
+            other: middle(others.into_iter()),
+        });
+    }
+    drop(by_hand);
+    Ok(compared)
+}
+
+/// Both answer the same.
+fn agree(ours: Endpoint, other: Endpoint, site: &str) -> io::Result<()> {
+    for path in ["/", "/d1/", "/d1/f7.html", "/d0/odd.dat", "/old", "/none"] {
+        let (own, other) = (answer(ours, site, path)?, answer(other, site, path)?);
+        let what = |answer: &Response| {
+            let content = (answer.status == 200).then(|| answer.body.clone());
+            let media = content.as_ref().and(answer.header("content-type"));
+            (answer.status, media.map(str::to_owned), content)
+        };
+        if what(&own) != what(&other) {
+            let words = format!("{site}{path}: {} by hand, {}", other.status, own.status);
+            return Err(io::Error::other(words));
+        }
+    }
+    Ok(())
+}
+
+/// An answer, from a server that may be just starting.
+fn answer(endpoint: Endpoint, site: &str, path: &str) -> io::Result<Response> {
+    let begun = Instant::now();
+    loop {
+        match probe::ask(&Machine, endpoint, site, path) {
+            Err(_) if begun.elapsed() < LIMIT => std::thread::sleep(Duration::from_millis(5)),
+            answer => return answer,
+        }
+    }
+}
+
+/// How long a server may take to answer for the first time.
+const LIMIT: Duration = Duration::from_secs(60);
+
+fn rate(endpoint: Endpoint, site: &str, path: &str, requests: usize) -> io::Result<f64> {
+    let output = Command::new(PROGRAM)
+        .args(["-q", "-k", "-c", CONNECTIONS, "-n", &requests.to_string()])
+        .args(["-H", &format!("Host: {site}")])
+        .arg(format!("http://{endpoint}{path}"))
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    read_rate(&said).ok_or_else(|| {
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        io::Error::other(format!("{PROGRAM} said {said}{complaint}"))
+    })
+}
+
+/// Requests in a second, if all were answered well.
+fn read_rate(said: &str) -> Option<f64> {
+    let value = |name: &str| {
+        let line = said.lines().find_map(|line| line.strip_prefix(name));
+        line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok())
+    };
+    let is_well = value("Failed requests:") == Some(0.0) && value("Non-2xx responses:").is_none();
+    value("Requests per second:").filter(|_| is_well)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_counts_only_if_all_is_well() {
+        let said = "Failed requests:        0\nRequests per second:    12494.20 [#/sec] (mean)\n";
+        assert_eq!(read_rate(said), Some(12_494.2));
+        assert_eq!(
+            read_rate(&format!("Non-2xx responses:      7\n{said}")),
+            None
+        );
+        assert_eq!(read_rate(&said.replace(" 0\n", " 3\n")), None);
+    }
+}

@@ -1,0 +1,87 @@
+//! What staging takes, next to reading the same files from a warm cache and hashing them.
+
+use super::{NAME, Size};
+use crate::bounds::Bound;
+use crate::hash::cpu;
+use crate::rounds::median;
+use hence_closure::content::Content;
+use hence_closure::host::{Host, Machine};
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+/// Bytes of a file.
+const FILE: usize = 100_000;
+
+/// CPU times; of several rounds, the medians.
+#[derive(Clone, Copy, Debug)]
+pub struct Staging {
+    /// How many bytes there are.
+    pub bytes: usize,
+    /// To read and hash them.
+    pub hashed: Duration,
+    /// To stage what nobody staged before: it is hashed, and written.
+    pub first: Duration,
+    /// To stage what is there already.
+    pub again: Duration,
+}
+
+impl Staging {
+    /// What is promised: that nothing but hashing takes time, unless it must be written.
+    pub fn bound(&self) -> Bound {
+        Bound {
+            what: format!("{NAME}: time of staging what is there / reading and hashing it"),
+            measured: self.again.as_secs_f64() / self.hashed.as_secs_f64(),
+            at_most: 1.5,
+            unit: "",
+        }
+    }
+}
+
+/// Stages a directory so many times.
+pub fn measure(size: Size, directory: &Path, rounds: usize) -> io::Result<Staging> {
+    let from = directory.join("content");
+    fs::create_dir_all(&from)?;
+    let mut files = Vec::new();
+    for number in 0..size.staged {
+        let file = from.join(number.to_string());
+        let mut bytes = vec![number as u8; FILE];
+        bytes[..8].copy_from_slice(&(number as u64).to_le_bytes());
+        fs::write(&file, bytes)?;
+        files.push(file);
+    }
+    let (mut hashed, mut first, mut again) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        hashed.push(timed(|| {
+            for file in &files {
+                std::hint::black_box(blake3::hash(&fs::read(file)?));
+            }
+            Ok(())
+        })?);
+        let root = directory.join("root");
+        fs::create_dir_all(root.join("object"))?;
+        let content = Content::new(&Machine, &root);
+        let stage = || {
+            let staged = content.stage(&from);
+            staged
+                .map(drop)
+                .map_err(|unfit| io::Error::other(format!("{unfit:?}")))
+        };
+        first.push(timed(stage)?);
+        again.push(timed(stage)?);
+        Machine.remove(&root)?;
+    }
+    Ok(Staging {
+        bytes: size.staged * FILE,
+        hashed: median(hashed.into_iter()),
+        first: median(first.into_iter()),
+        again: median(again.into_iter()),
+    })
+}
+
+fn timed(work: impl FnOnce() -> io::Result<()>) -> io::Result<Duration> {
+    let before = cpu()?;
+    work()?;
+    Ok(cpu()? - before)
+}

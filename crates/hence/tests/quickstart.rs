@@ -1,0 +1,128 @@
+//! The first five minutes: what `hence quickstart` says can be tried works as it is printed, and nothing is left behind.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// An example that runs.
+struct Shop {
+    process: Child,
+    /// What it said.
+    lines: Vec<String>,
+}
+
+impl Shop {
+    fn open(words: &[&str]) -> Self {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_hence"))
+            .arg("quickstart")
+            .args(words)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let stdout = BufReader::new(process.stdout.take().unwrap());
+        let mut lines = Vec::new();
+        for line in stdout.lines() {
+            lines.push(line.unwrap());
+            if lines.last().is_some_and(|line| line == "Ctrl-C ends it.") {
+                return Self { process, lines };
+            }
+        }
+        panic!("it ended: {lines:?}");
+    }
+
+    /// The commands that are to be tried, the one that prepares them first.
+    fn commands(&self) -> Vec<&str> {
+        let commands = self.lines.iter().filter_map(|line| line.strip_prefix("  "));
+        commands
+            .skip_while(|line| !line.starts_with(". "))
+            .collect()
+    }
+
+    fn try_out(&self, command: &str) -> (i32, String) {
+        let output = Command::new("sh")
+            .args(["-c", &format!("{}\n{command}", self.commands()[0])])
+            .output()
+            .unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        let code = output.status.code().unwrap();
+        (code, String::from_utf8(said).unwrap())
+    }
+
+    /// Ends it as Ctrl-C does.
+    fn close(mut self) {
+        let number = self.process.id().to_string();
+        let told = Command::new("kill").args(["-INT", &number]).status();
+        assert!(told.unwrap().success());
+        assert!(self.process.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn every_line_works_as_it_is_printed_and_nothing_is_left_behind() {
+    let shop = Shop::open(&[]);
+    let commands = shop.commands();
+    assert!(commands.len() > 12, "{commands:?}");
+    let folder = commands[0].strip_prefix(". ").unwrap();
+    let folder = Path::new(folder).parent().unwrap().to_owned();
+    let mut hours = Vec::new();
+    for command in &commands[1..] {
+        let (code, said) = shop.try_out(command);
+        let is_mistake = command.ends_with("=many");
+        assert_eq!(code, i32::from(is_mistake), "{command}\n{said}");
+        let expected = match *command {
+            "hence why fleet.cf2 features.Shop.parameters.WORKERS" => "set at fleet.cf2:20:59",
+            "hence why database.sf fleet:default:parameters:DB_POOL" => "database.sf:14:15",
+            "hence why machines.pp 'Cron[backup].hour' --node web1" => "lost to it:",
+            "hence explain web1 LOG_LEVEL" => "LOG_LEVEL = info",
+            "hence why http://shop.test/hours" => "private Hours => 'nine to five'",
+            "hence plan" => "web1, web2, web3",
+            "hence activate" => "3 nodes changed",
+            _ if is_mistake => "error[fleet.wrong-value]",
+            command if command.starts_with("curl") => {
+                hours.push(command);
+                "We are open from "
+            }
+            _ => "",
+        };
+        assert!(said.contains(expected), "{command}\n{said}");
+    }
+    // The change was taken back: nodes answer as in the beginning.
+    let start = Instant::now();
+    while shop.try_out(hours[0]).1 != "We are open from nine to five" {
+        assert!(start.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    shop.close();
+    assert!(!folder.exists());
+    let left = Command::new("pgrep")
+        .args(["-f", &folder.display().to_string()])
+        .output()
+        .unwrap();
+    assert!(left.stdout.is_empty(), "{left:?}");
+}
+
+#[test]
+fn what_is_kept_can_be_looked_at_later() {
+    // Web servers that are started by root must get there.
+    let folder = std::env::temp_dir().join(format!("hence-kept-{}", std::process::id()));
+    let name = folder.display().to_string();
+    Shop::open(&["--keep", &name]).close();
+    let shown = Command::new(env!("CARGO_BIN_EXE_hence"))
+        .args(["list", "nodes", "--data", "ledger"])
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.contains("web1") && shown.contains("web3"), "{shown}");
+    // It is not used twice.
+    let again = Command::new(env!("CARGO_BIN_EXE_hence"))
+        .args(["quickstart", "--keep", &name])
+        .output()
+        .unwrap();
+    assert_eq!(again.status.code(), Some(1));
+    let said = String::from_utf8(again.stderr).unwrap();
+    assert!(said.starts_with("error[quickstart.failed]"), "{said}");
+    std::fs::remove_dir_all(&folder).unwrap();
+}
