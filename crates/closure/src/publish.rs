@@ -52,6 +52,9 @@ pub const DOWN: Code = Code::new("http.down");
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 /// How often it is looked at.
 const INTERVAL: Duration = Duration::from_millis(4);
+/// So often, and after so long, a server is asked again before it is said to break a promise.
+const AGAIN: usize = 3;
+const MOMENT: Duration = Duration::from_millis(100);
 /// So many files of a snapshot are asked for.
 const SAMPLE: usize = 3;
 
@@ -377,7 +380,15 @@ impl Closure<'_> {
             Ok(()) => {
                 let requests = self.requests(&done.changes, &site);
                 probes = requests.len();
-                why.extend(self.keeps(&site, &requests));
+                why = self.keeps(&site, &requests);
+                // An old process may have accepted one more request; what is so a moment later is so.
+                for _ in 0..AGAIN {
+                    if why.is_empty() {
+                        break;
+                    }
+                    self.host.wait(MOMENT);
+                    why = self.keeps(&site, &requests);
+                }
             }
             Err(trouble) => why.push(*trouble),
         }
