@@ -409,6 +409,24 @@ mod tests {
     }
 
     #[test]
+    fn whatever_a_certificate_holds_it_is_read_without_harm() {
+        let (chain, key) = made(&["foo.test"]);
+        let whole = Certificate::read(chain.as_bytes(), key.as_bytes()).unwrap();
+        let bytes = whole.own.to_vec();
+        assert_eq!(validity(&bytes), Some((whole.from, whole.until)));
+        let mut changed = 0;
+        for at in 0..bytes.len() {
+            assert_eq!(validity(&bytes[..at]), None, "not all of it is there");
+            for byte in [0, 0x7f, 0x80, 0x84, 0xff] {
+                let mut bytes = bytes.clone();
+                bytes[at] = byte;
+                changed += usize::from(validity(&bytes) != Some((whole.from, whole.until)));
+            }
+        }
+        assert!(changed > 0);
+    }
+
+    #[test]
     fn a_time_is_read_in_both_forms() {
         let at = |kind, text: &str| time(kind, text.as_bytes());
         assert_eq!(at(0x17, "700101000000Z"), Some(0));

@@ -409,21 +409,23 @@ impl<'h> Closure<'h> {
         }
     }
 
-    /// Retracts that hosts are held for their names, if they could be served after some commands.
+    /// Retracts that hosts are held for their names, if after some commands they could be served, or are not asserted.
     fn let_go(&self, commands: &[Command], names: &Names<'_>) -> Vec<Command> {
         let state = self.repository.state();
-        let holds = |host: &Name| {
-            let hold = state.get(&Subject::Hold(host.clone()).key());
-            hold.is_some_and(|hold| hold.owner == CLOSURE)
-        };
-        let mut held: BTreeSet<Name> = self.site().hosts.into_keys().filter(holds).collect();
+        let ours = state.iter().filter(|(_, said)| said.owner == CLOSURE);
+        let holds = ours.filter_map(|(key, _)| match Subject::of(key) {
+            Some(Subject::Hold(host)) => Some(host),
+            _ => None,
+        });
+        let mut held: BTreeSet<Name> = holds.collect();
         if !held.is_empty() {
             let mut state = state.clone();
             for command in commands {
                 state.perform(command, self.repository.version() + 1, &Words);
             }
-            let found = names.found(&Site::of(&state));
-            held.retain(|host| found.contains(host));
+            let site = Site::of(&state);
+            let found = names.found(&site);
+            held.retain(|host| found.contains(host) || !site.hosts.contains_key(host));
         }
         held.into_iter()
             .map(|host| Subject::Hold(host).retracted())

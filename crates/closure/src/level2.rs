@@ -57,10 +57,10 @@ impl Closure<'_> {
                 let top = Subject::Host(from.clone()).key();
                 let mut commands = vec![Subject::Host(to.clone()).retracted()];
                 for (key, assertion) in state.among(Keys::Under(top.clone())) {
-                    // Other names stay with who has them, and so do certificates, which are for names.
+                    // Names stay with who has them, and with them certificates, and why a host is held.
                     if matches!(
                         Subject::of(key),
-                        Some(Subject::Alias(..) | Subject::Cert(..))
+                        Some(Subject::Alias(..) | Subject::Cert(..) | Subject::Hold(_))
                     ) {
                         continue;
                     }

@@ -77,7 +77,11 @@ pub fn behaviour(site: &Site, trees: &dyn Trees, request: &Request<'_>) -> Answe
     if site.secured.contains(&request.endpoint) {
         let named = request.named.and_then(read);
         let shown = site.shown(request.endpoint, named.as_ref());
-        if shown != site.shown(request.endpoint, host.map(|(name, _)| name)) {
+        let own = match host {
+            Some((_, host)) => host.certs.get(&request.endpoint).copied(),
+            None => site.shown(request.endpoint, None),
+        };
+        if shown != own {
             let cert = |(name, _): (&Name, &Host)| Subject::Cert(name.clone(), request.endpoint);
             return refusal(421, host.map(cert));
         }

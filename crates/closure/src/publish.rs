@@ -52,6 +52,9 @@ pub const DOWN: Code = Code::new("http.down");
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 /// How often it is looked at.
 const INTERVAL: Duration = Duration::from_millis(4);
+/// So often, and after so long, a server is asked again before it is said to break a promise.
+const AGAIN: usize = 3;
+const MOMENT: Duration = Duration::from_millis(100);
 /// So many files of a snapshot are asked for.
 const SAMPLE: usize = 3;
 
@@ -130,18 +133,21 @@ impl Stage<'_> {
 
     /// That there is no room to put content where the server reads it.
     fn no_room(&self, site: &Site, changes: &[Change]) -> Result<Option<Diagnostic>, Refused> {
-        let mut needed = 0;
-        for host in touched(changes)
-            .iter()
-            .filter_map(|name| site.hosts.get(name))
-        {
-            needed += self.content.unseen(host).map_err(failed)?;
+        let mut needed = Vec::new();
+        for name in touched(changes) {
+            if let Some(host) = site.hosts.get(&name) {
+                needed.push((self.content.unseen(host).map_err(failed)?, name));
+            }
         }
+        let all: u64 = needed.iter().map(|(bytes, _)| bytes).sum();
         let room = self.content.room().map_err(failed)?;
-        Ok((needed > room).then(|| {
+        let most = needed.into_iter().max().filter(|_| all > room);
+        Ok(most.map(|(_, name)| {
             let message =
-                format!("{needed} bytes of content are to be served, and there is room for {room}");
-            Diagnostic::error(NO_ROOM, message).help("make room on the disk of the closure")
+                format!("{all} bytes of content are to be served, and there is room for {room}");
+            let trouble = Diagnostic::error(NO_ROOM, message);
+            let trouble = trouble.path(Subject::Host(name).to_string());
+            trouble.help("make room on the disk of the closure")
         }))
     }
 
@@ -374,7 +380,15 @@ impl Closure<'_> {
             Ok(()) => {
                 let requests = self.requests(&done.changes, &site);
                 probes = requests.len();
-                why.extend(self.keeps(&site, &requests));
+                why = self.keeps(&site, &requests);
+                // An old process may have accepted one more request; what is so a moment later is so.
+                for _ in 0..AGAIN {
+                    if why.is_empty() {
+                        break;
+                    }
+                    self.host.wait(MOMENT);
+                    why = self.keeps(&site, &requests);
+                }
             }
             Err(trouble) => why.push(*trouble),
         }

@@ -1,6 +1,7 @@
 //! The service that a state asserts, and which of its assertions have no effect.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
 use ecow::EcoString;
 use hence_ledger::{Hash, Key, State};
@@ -157,6 +158,8 @@ impl Site {
 
     /// The certificate that is shown to who names this host, or none; `None` if it is nobody's.
     pub fn shown(&self, endpoint: Endpoint, named: Option<&Name>) -> Option<Hash> {
+        // An address is nothing that a client can name.
+        let named = named.filter(|name| name.as_str().parse::<IpAddr>().is_err());
         let named = named.and_then(|name| self.host(endpoint, name));
         let default = || {
             let name = self.defaults.get(&endpoint)?;

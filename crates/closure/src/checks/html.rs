@@ -441,6 +441,32 @@ mod tests {
         assert_eq!((found.mistakes.len(), found.more), (TOLD + 1, 40 - TOLD));
     }
 
+    const PIECES: [&str; 23] = [
+        "<",
+        ">",
+        "/",
+        "</",
+        "<!--",
+        "-->",
+        "--",
+        "!",
+        "<a",
+        "<b>",
+        "</b>",
+        "<svg>",
+        "</svg>",
+        "<script>",
+        "</script>",
+        "\"",
+        "'",
+        "=",
+        " id=x",
+        "<![CDATA[",
+        "]]>",
+        "é",
+        "\n",
+    ];
+
     #[test]
     fn however_a_page_is_made_it_is_read_once() {
         let pages = [
@@ -465,6 +491,23 @@ mod tests {
                 found.steps
             );
         }
+        // Pieces in any order.
+        let (mut seed, mut many) = (1u64, Vec::new());
+        for _ in 0..2000 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let pieces = PIECES.len();
+            let page: String = (0..40)
+                .map(|piece| PIECES[(seed >> (piece % 48)) as usize % pieces])
+                .collect();
+            let found = check(page.as_bytes());
+            assert!(
+                found.steps <= 3 * page.len(),
+                "{page}: {} steps",
+                found.steps
+            );
+            many.push(found.mistakes.len());
+        }
+        assert!(many.iter().any(|mistakes| *mistakes > 2));
         let wide = format!("<p {}>", "a b ".repeat(50_000));
         assert!(check(wide.as_bytes()).steps < 2 * wide.len());
     }

@@ -8,7 +8,8 @@
 //! quota    the host has more content than it may
 //! ```
 //!
-//! `waive` accepts one at a URL, with a reason that everybody can see. Certificates are looked at, too.
+//! `waive` accepts one at a URL, with a reason that everybody can see. Certificates, and where names lead,
+//! are looked at, too.
 
 mod certificate;
 mod html;
@@ -35,7 +36,6 @@ use crate::words::{self, Said, Subject};
 pub const CONTENT: Code = Code::new("http.content");
 /// A host has more content than it may.
 pub const QUOTA: Code = Code::new("http.quota");
-
 /// A certificate cannot be shown for a host.
 pub const CERTIFICATE: Code = Code::new("http.certificate");
 

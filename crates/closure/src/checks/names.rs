@@ -9,14 +9,16 @@
 //! Where all endpoints are this machine's own, for itself, it is only told, and not even looked at unless one of these is
 //! asserted. Names that are reserved lead nowhere, and are not looked up (RFC 2606, RFC 6761).
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use hence_ledger::Change;
 use hence_model::diagnostic::{Code, Diagnostic};
 
+use super::WARNINGS;
 use crate::address::{Endpoint, Name};
 use crate::host::Host as Machine;
 use crate::site::{Host, Site};
@@ -44,7 +46,9 @@ const RESERVED: [&str; 7] = [
 pub struct Names<'m> {
     machine: &'m dyn Machine,
     begun: u64,
-    known: RefCell<BTreeMap<Name, Result<Vec<IpAddr>, String>>>,
+    known: RefCell<BTreeMap<Name, Lead>>,
+    /// So many could not be looked up in time.
+    late: Cell<usize>,
     /// The hosts that are to be held, and why.
     astray: RefCell<BTreeMap<Name, String>>,
 }
@@ -56,6 +60,7 @@ impl<'m> Names<'m> {
             machine,
             begun: machine.now(),
             known: RefCell::default(),
+            late: Cell::new(0),
             astray: RefCell::default(),
         }
     }
@@ -68,39 +73,51 @@ impl<'m> Names<'m> {
     /// What is wrong with the names of hosts that some changes are about.
     pub fn check(&self, site: &Site, changes: &[Change]) -> Vec<Diagnostic> {
         let mut told = Vec::new();
-        for name in touched(site, changes) {
-            let Some(host) = site.hosts.get(name) else {
-                continue;
-            };
-            let at: Vec<Endpoint> = site
-                .endpoints
-                .iter()
-                .copied()
-                .filter(|at| host.is_on(*at))
-                .collect();
+        let mut more = 0;
+        self.late.set(0);
+        for (name, touch) in touched(site, changes) {
+            let host = &site.hosts[name];
+            let at = endpoints(site, host);
             let is_inside = at.iter().all(|at| at.ip().is_loopback());
             if is_inside && site.names.is_none() {
                 continue;
             }
+            let policy = match is_inside || touch == Touch::Endpoint {
+                true => Policy::Warn,
+                false => site.names.unwrap_or_default(),
+            };
             for (subject, why) in self.elsewhere(name, host, &at) {
-                let trouble = match (site.names.unwrap_or_default(), &host.held) {
-                    (Policy::Refuse, _) if !is_inside => {
+                let trouble = match (policy, &host.held) {
+                    (Policy::Refuse, _) => {
                         let help = "change where the name leads; or `assert names warn` serves it all the same";
                         Diagnostic::error(NAMES, why).help(help)
                     }
-                    (Policy::Hold, None) if !is_inside => {
+                    (Policy::Hold, None) => {
                         let mut astray = self.astray.borrow_mut();
                         astray.entry(name.clone()).or_insert_with(|| why.clone());
                         Diagnostic::error(NAMES, why)
                     }
-                    (Policy::Hold, Some(_)) if !is_inside => {
+                    (_, Some(_)) => {
                         let help = "it is held; a commit after the name leads here serves it";
                         Diagnostic::warning(NAMES, why).help(help)
                     }
-                    _ => Diagnostic::warning(NAMES, why).help("it is served, for whoever comes"),
+                    (Policy::Warn, None) => {
+                        Diagnostic::warning(NAMES, why).help("it is served, for whoever comes")
+                    }
                 };
-                told.push(trouble.path(subject.to_string()));
+                match trouble.is_error() || told.len() < WARNINGS {
+                    true => told.push(trouble.path(subject.to_string())),
+                    false => more += 1,
+                }
             }
+        }
+        if more > 0 {
+            let message = format!("{more} more names lead elsewhere");
+            told.push(Diagnostic::warning(NAMES, message));
+        }
+        if self.late.get() > 0 {
+            let message = format!("{} names could not be looked up in time", self.late.get());
+            told.push(Diagnostic::warning(NAMES, message));
         }
         told
     }
@@ -109,13 +126,11 @@ impl<'m> Names<'m> {
     pub fn found(&self, site: &Site) -> BTreeSet<Name> {
         let held = site.hosts.iter().filter(|(_, host)| host.held.is_some());
         let found = held.filter(|(name, host)| {
-            let at: Vec<Endpoint> = site
-                .endpoints
-                .iter()
-                .copied()
-                .filter(|at| host.is_on(*at))
-                .collect();
-            site.names != Some(Policy::Hold) || self.elsewhere(name, host, &at).is_empty()
+            self.late.set(0);
+            let is_here = self
+                .elsewhere(name, host, &endpoints(site, host))
+                .is_empty();
+            site.names != Some(Policy::Hold) || (is_here && self.late.get() == 0)
         });
         found.map(|(name, _)| name.clone()).collect()
     }
@@ -133,11 +148,11 @@ impl<'m> Names<'m> {
             let here: Vec<String> = at.iter().map(ToString::to_string).collect();
             let here = here.join(", ");
             match self.leads(other) {
-                Err(why) => elsewhere.push((
+                Lead::Nowhere(why) => elsewhere.push((
                     subject,
                     format!("`{other}` leads nowhere, and is served at {here}: {why}"),
                 )),
-                Ok(to) if !to.iter().any(|to| self.is_one(*to, at)) => {
+                Lead::To(to) if !to.iter().any(|to| self.is_one(*to, at)) => {
                     let to: Vec<String> = to.iter().map(ToString::to_string).collect();
                     let why = format!(
                         "`{other}` leads to {}, and is served at {here}",
@@ -145,7 +160,8 @@ impl<'m> Names<'m> {
                     );
                     elsewhere.push((subject, why));
                 }
-                Ok(_) => {}
+                Lead::To(_) => {}
+                Lead::Unknown => self.late.set(self.late.get() + 1),
             }
         }
         elsewhere
@@ -164,20 +180,46 @@ impl<'m> Names<'m> {
         })
     }
 
-    fn leads(&self, name: &Name) -> Result<Vec<IpAddr>, String> {
+    fn leads(&self, name: &Name) -> Lead {
         if let Some(known) = self.known.borrow().get(name) {
             return known.clone();
         }
-        let found = match self.machine.now().saturating_sub(self.begun) < LIMIT {
-            true => self
-                .machine
-                .addresses(name.as_str(), ONE)
-                .map_err(|error| error.to_string()),
-            false => Err("there was no time left to look it up".to_owned()),
+        let is_late = self.machine.now().saturating_sub(self.begun) >= LIMIT;
+        let lead = match is_late {
+            true => Lead::Unknown,
+            false => match self.machine.addresses(name.as_str(), ONE) {
+                Ok(to) => Lead::To(to),
+                Err(error) if error.kind() == ErrorKind::TimedOut => Lead::Unknown,
+                Err(error) => Lead::Nowhere(error.to_string()),
+            },
         };
-        self.known.borrow_mut().insert(name.clone(), found.clone());
-        found
+        self.known.borrow_mut().insert(name.clone(), lead.clone());
+        lead
     }
+}
+
+/// Where a name leads.
+#[derive(Clone)]
+enum Lead {
+    To(Vec<IpAddr>),
+    Nowhere(String),
+    /// It takes too long to say.
+    Unknown,
+}
+
+/// What a change has to do with a host.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Touch {
+    /// The server listens elsewhere. Nobody said anything about the host, so it is only told.
+    Endpoint,
+    /// Its names, or what becomes of them, are other ones.
+    Name,
+}
+
+/// Where a host is to be served.
+fn endpoints(site: &Site, host: &Host) -> Vec<Endpoint> {
+    let endpoints = site.endpoints.iter().copied();
+    endpoints.filter(|at| host.is_on(*at)).collect()
 }
 
 fn is_reserved(name: &Name) -> bool {
@@ -190,15 +232,28 @@ fn is_reserved(name: &Name) -> bool {
 }
 
 /// The hosts whose names, or where they should lead, changed.
-fn touched<'s>(site: &'s Site, changes: &[Change]) -> BTreeSet<&'s Name> {
-    let mut touched = BTreeSet::new();
+fn touched<'s>(site: &'s Site, changes: &[Change]) -> BTreeMap<&'s Name, Touch> {
+    let mut touched = BTreeMap::new();
+    let mut add = |name: &'s Name, touch: Touch| {
+        let known = touched.entry(name).or_insert(touch);
+        *known = touch.max(*known);
+    };
     for change in changes {
         let subject = Subject::of(&change.key);
         match (subject, &change.after) {
-            (Some(Subject::Listen(_) | Subject::Names), _) => touched.extend(site.hosts.keys()),
+            (Some(Subject::Listen(_)), _) => {
+                site.hosts
+                    .keys()
+                    .for_each(|name| add(name, Touch::Endpoint));
+            }
+            (Some(Subject::Names), _) => {
+                site.hosts.keys().for_each(|name| add(name, Touch::Name));
+            }
             (Some(Subject::Host(name) | Subject::Alias(name, _)), Some(_))
             | (Some(Subject::Hold(name)), _) => {
-                touched.extend(site.hosts.get_key_value(&name).map(|(name, _)| name));
+                if let Some((name, _)) = site.hosts.get_key_value(&name) {
+                    add(name, Touch::Name);
+                }
             }
             _ => {}
         }

@@ -1,15 +1,17 @@
 //! While generations change, every request on a new connection is answered, and by one generation.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hence_closure::closure::Published;
 use hence_closure::host::Machine;
-use hence_closure::probe;
+use hence_closure::probe::{self, Response};
 use hence_closure::server::Server;
 use hence_ledger::Hash;
 
+use crate::generate::certificate;
 use crate::real::{self, Root};
 
 /// So often the configuration changes.
@@ -19,19 +21,40 @@ const CLIENTS: usize = 3;
 
 #[test]
 fn twenty_reloads_of_apache_lose_no_request() {
-    reload_under_load(Server::Apache);
+    reload_under_load(Server::Apache, "");
+}
+
+#[test]
+fn twenty_reloads_of_apache_lose_no_request_by_tls() {
+    reload_under_load(Server::Apache, " tls");
 }
 
 #[test]
 fn twenty_reloads_of_nginx_lose_no_request() {
-    reload_under_load(Server::Nginx);
+    reload_under_load(Server::Nginx, "");
 }
 
-fn reload_under_load(server: Server) {
+#[test]
+fn twenty_reloads_of_nginx_lose_no_request_by_tls() {
+    reload_under_load(Server::Nginx, " tls");
+}
+
+fn ask(endpoint: SocketAddr, tls: &str) -> std::io::Result<Response> {
+    match tls {
+        "" => probe::ask(&Machine, endpoint, "foo.test", "/"),
+        _ => {
+            let named = Some("foo.test");
+            let asked = probe::ask_secured(&Machine, endpoint, named, "foo.test", "/");
+            asked.map(|(_, response)| response)
+        }
+    }
+}
+
+fn reload_under_load(server: Server, tls: &'static str) {
     let root = Root::new(server);
     let mut closure = root.open();
     let endpoint = real::free_endpoints(1)[0];
-    let listen = format!("listen {endpoint}");
+    let listen = format!("listen {endpoint}{tls}");
     let mut contents: BTreeMap<u64, Hash> = BTreeMap::new();
     let mut next = |closure: &mut hence_closure::closure::Closure<'_>, number: usize| {
         let blob = closure
@@ -39,7 +62,12 @@ fn reload_under_load(server: Server) {
             .stage_bytes(format!("this is {number}").as_bytes())
             .unwrap();
         let index = format!("index foo.test / blob:{blob} text/plain");
-        let published = real::commit(closure, &[real::all(&[&listen, "host foo.test", &index])]);
+        // Each generation has a certificate of its own.
+        let made = certificate(&["foo.test"]);
+        let cert = closure.certificates().stage(&made).unwrap();
+        let cert = format!("cert foo.test {endpoint} cert:{cert}");
+        let everything = real::all(&[&listen, "host foo.test", &index, &cert]);
+        let published = real::commit(closure, &[everything]);
         let generation = match published.unwrap() {
             Published::Served { generation, .. } | Published::Stopped { generation, .. } => {
                 generation
@@ -58,7 +86,7 @@ fn reload_under_load(server: Server) {
             std::thread::spawn(move || {
                 let (mut answers, mut lost) = (BTreeMap::new(), Vec::new());
                 while !over.load(Ordering::Relaxed) {
-                    match probe::ask(&Machine, endpoint, "foo.test", "/") {
+                    match ask(endpoint, tls) {
                         Ok(answer) if answer.status == 200 => {
                             let answer = (answer.generation(), Hash::of(&answer.body));
                             *answers.entry(answer).or_insert(0) += 1;
@@ -73,7 +101,7 @@ fn reload_under_load(server: Server) {
     for number in 1..=RELOADS {
         let generation = next(&mut closure, number);
         // Whoever hears that it is served is served so.
-        let answer = probe::ask(&Machine, endpoint, "foo.test", "/").unwrap();
+        let answer = ask(endpoint, tls).unwrap();
         assert_eq!(answer.generation(), Some(generation), "{server:?}");
     }
     over.store(true, Ordering::Relaxed);

@@ -2,9 +2,12 @@
 
 use std::path::Path;
 
+use hence_closure::address::Name;
 use hence_closure::checks::NAMES;
 use hence_closure::closure::{self, Closure, Manner, Published};
+use hence_closure::host::{Host, Machine};
 use hence_closure::server::Server;
+use hence_closure::words::Subject;
 use hence_ledger::{Change, Command};
 use hence_model::diagnostic::Diagnostic;
 use hence_store::Refused;
@@ -224,4 +227,82 @@ fn names_are_held_no_more_when_that_is_not_asserted_any_more() {
             .values()
             .all(|host| host.held.is_none())
     );
+}
+
+#[test]
+fn a_host_that_is_retracted_is_not_held_any_more() {
+    let disk = disk();
+    let mut closure = open(&disk);
+    leads(&disk, "bad.org", &["198.51.100.7"]);
+    let said = ["names hold", "listen 192.0.2.1:80", "host bad.org"];
+    served(commit(&mut closure, &said));
+    let retract = Subject::Host(Name::read("bad.org").unwrap()).retracted();
+    let (changes, _) = served(closure.commit(&real::request(), &[retract], Manner::default()));
+    assert_eq!(changes, ["- host/bad.org", "- host/bad.org/hold"]);
+    // The same when it goes because its owner does not assert it any more.
+    served(commit(&mut closure, &said));
+    let (changes, _) = served(commit(&mut closure, &said[..2]));
+    assert_eq!(changes, ["- host/bad.org", "- host/bad.org/hold"]);
+}
+
+#[test]
+fn what_cannot_be_looked_up_in_time_is_served() {
+    for policy in ["refuse", "hold"] {
+        let disk = disk();
+        let mut closure = open(&disk);
+        disk.slow.set(true);
+        let policy = format!("names {policy}");
+        let said = [
+            &policy,
+            "listen 192.0.2.1:80",
+            "host bad.org",
+            "host worse.org",
+        ];
+        let (_, warnings) = served(commit(&mut closure, &said));
+        let told: Vec<&str> = warnings.iter().map(|one| one.message.as_str()).collect();
+        assert_eq!(told, ["2 names could not be looked up in time"]);
+        assert!(
+            closure
+                .site()
+                .hosts
+                .values()
+                .all(|host| host.held.is_none())
+        );
+    }
+}
+
+#[test]
+fn who_listens_elsewhere_holds_nobody() {
+    let disk = disk();
+    let mut closure = open(&disk);
+    leads(&disk, "good.org", &["192.0.2.1"]);
+    let said = ["names hold", "listen 192.0.2.1:80", "host good.org"];
+    let (_, warnings) = served(commit(&mut closure, &said));
+    assert_eq!(warnings.len(), 0);
+    // The name is known to nobody for a moment, and somebody else changes where the server listens.
+    disk.names.borrow_mut().clear();
+    let (key, value) = real::says("listen 192.0.2.1:81");
+    let owner = "site".into();
+    let (changes, warnings) = served(real::commit(
+        &mut closure,
+        &[Command::Assert { owner, key, value }],
+    ));
+    assert_eq!(
+        (changes.len(), warnings.len()),
+        (1, 1),
+        "{changes:?} {warnings:?}"
+    );
+}
+
+#[test]
+fn the_machine_itself_knows_where_names_lead() {
+    let addresses = |name: &str| Machine.addresses(name, real::LIMIT);
+    let here = addresses("localhost").unwrap();
+    assert!(
+        !here.is_empty() && here.iter().all(|to| to.is_loopback()),
+        "{here:?}"
+    );
+    assert!(addresses("unknown.invalid").is_err());
+    assert!(Machine.room(&std::env::temp_dir()).unwrap() > 0);
+    assert!(Machine.room(Path::new("/nowhere/at/all")).is_err());
 }

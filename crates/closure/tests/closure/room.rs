@@ -58,6 +58,7 @@ fn what_could_not_be_served_is_refused() {
         panic!("it was not refused");
     };
     assert_eq!(troubles[0].code, NO_ROOM);
+    assert_eq!(troubles[0].path.as_deref(), Some("host foo.test"));
     assert!(disk.list(&Path::new(ROOT).join("file")).unwrap().is_empty());
     disk.room.set(RESERVE + 2000);
     real::commit(&mut closure, &[everything]).unwrap();

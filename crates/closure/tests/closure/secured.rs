@@ -136,6 +136,36 @@ fn a_client_is_shown_the_certificate_of_the_host_that_it_names() {
 }
 
 #[test]
+fn a_client_cannot_name_an_address() {
+    for server in [Server::Apache, Server::Nginx] {
+        let root = Root::new(server);
+        let mut closure = root.open();
+        let endpoint = real::free_endpoints(1)[0];
+        let stage = |made: &Certificate| closure.certificates().stage(made).unwrap();
+        let (here, foo) = (
+            stage(&certificate(&["127.0.0.1"])),
+            stage(&certificate(&["foo.test"])),
+        );
+        let all = [
+            format!("listen {endpoint} tls"),
+            "host 127.0.0.1".to_owned(),
+            "host foo.test".to_owned(),
+            format!("cert 127.0.0.1 {endpoint} cert:{here}"),
+            format!("cert foo.test {endpoint} cert:{foo}"),
+        ];
+        for (default, status) in [("foo.test", "421"), ("127.0.0.1", "404")] {
+            let default = format!("default {endpoint} {default}");
+            let mut all: Vec<&str> = all.iter().map(String::as_str).collect();
+            all.push(&default);
+            real::commit(&mut closure, &[real::all(&all)]).unwrap();
+            closure.start().unwrap();
+            assert_eq!(judged(endpoint, None, "127.0.0.1").1, status, "{server:?}");
+            assert_eq!(closure.validate(), Ok(Vec::new()), "{server:?}");
+        }
+    }
+}
+
+#[test]
 fn only_the_server_and_the_closure_can_read_a_key() {
     for server in [Server::Apache, Server::Nginx] {
         let root = Root::new(server);
