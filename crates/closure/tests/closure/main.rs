@@ -6,6 +6,7 @@ mod cluster;
 mod disk;
 mod gates;
 mod generate;
+mod language;
 mod load;
 mod modules;
 mod power;
