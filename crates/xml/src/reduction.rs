@@ -70,9 +70,12 @@ struct Meetings<'c> {
     here: Vec<usize>,
     /// By names, and by positions if these are said.
     next: HashMap<&'c str, HashMap<Option<usize>, Meetings<'c>>>,
-    /// By names, names of attributes, and their values.
-    keyed: HashMap<&'c str, HashMap<Vec<&'c str>, HashMap<Vec<&'c str>, Meetings<'c>>>>,
+    /// By names, and names of attributes.
+    keyed: HashMap<&'c str, HashMap<Vec<&'c str>, ByValues<'c>>>,
 }
+
+/// By the values of attributes.
+type ByValues<'c> = HashMap<Vec<&'c str>, Meetings<'c>>;
 
 impl<'c> Meetings<'c> {
     fn add(&mut self, target: &[&'c Step], number: usize) {
@@ -260,4 +263,29 @@ fn holds(sources: &Sources, tree: &Tree, steps: &[&Step]) -> bool {
         });
     }
     !found.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command;
+
+    #[test]
+    fn commands_about_other_members_are_not_looked_at() {
+        let lines = (0..100).map(|number| format!("add /r @k <c k='{number}'/>\n"));
+        let script: String = lines.collect();
+        let mut sources = Sources::default();
+        let more = "add /r @k <c k='7'>again</c>\nassert /r/c[@k='8']/d text\nassert /r/c text\n";
+        let file = sources.add("script", &(script + more)).unwrap();
+        let commands = command::parse(&sources, file).unwrap();
+        let mut meetings = Meetings::default();
+        let mut met = Vec::new();
+        let kept: Vec<Option<&Command>> = commands.iter().map(Some).collect();
+        for (number, command) in commands.iter().enumerate() {
+            met.push(meetings.with(&command.target(), &kept).len());
+            meetings.add(&command.target(), number);
+        }
+        assert!(met[..100].iter().all(|met| *met == 0));
+        assert_eq!(met[100..], [1, 1, 102]);
+    }
 }
