@@ -249,11 +249,13 @@ pub fn json(results: &Results) -> Value {
         })
     });
     let http = results.http.as_ref().map(|figures| {
+        let rate =
+            |rate: Rate| json!({"per_second": rate.per_second, "cpu_microseconds": rate.cpu});
         let compared = figures.compared.iter().map(|compared| {
             json!({
                 "requests": compared.what(),
-                "hence_per_second": compared.hence,
-                "other_per_second": compared.other,
+                "hence": rate(compared.hence),
+                "other": rate(compared.other),
                 "other_over_hence": compared.ratio(),
             })
         });
@@ -559,9 +561,15 @@ fn closures(figures: &http::Figures) -> String {
     for compared in &figures.compared {
         rows.push(vec![
             format!("requests/s of {}", compared.what()),
-            figure(Some(compared.hence), 0),
-            figure(Some(compared.other), 0),
+            figure(Some(compared.hence.per_second), 0),
+            figure(Some(compared.other.per_second), 0),
             figure(Some(compared.ratio()), 3),
+        ]);
+        rows.push(vec![
+            "  CPU time of the server for each, in µs".to_string(),
+            figure(Some(compared.hence.cpu), 1),
+            figure(Some(compared.other.cpu), 1),
+            figure(Some(compared.other.cpu / compared.hence.cpu), 3),
         ]);
     }
     let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
