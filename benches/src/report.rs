@@ -249,11 +249,13 @@ pub fn json(results: &Results) -> Value {
         })
     });
     let http = results.http.as_ref().map(|figures| {
+        let rate =
+            |rate: Rate| json!({"per_second": rate.per_second, "cpu_microseconds": rate.cpu});
         let compared = figures.compared.iter().map(|compared| {
             json!({
                 "requests": compared.what(),
-                "hence_per_second": compared.hence,
-                "other_per_second": compared.other,
+                "hence": rate(compared.hence),
+                "other": rate(compared.other),
                 "other_over_hence": compared.ratio(),
             })
         });
@@ -273,6 +275,7 @@ pub fn json(results: &Results) -> Value {
             "staging": {
                 "bytes": staging.bytes,
                 "hash_milliseconds": staging.hashed.as_secs_f64() * 1e3,
+                "copy_milliseconds": staging.copied.as_secs_f64() * 1e3,
                 "first_milliseconds": staging.first.as_secs_f64() * 1e3,
                 "again_milliseconds": staging.again.as_secs_f64() * 1e3,
             },
@@ -558,9 +561,15 @@ fn closures(figures: &http::Figures) -> String {
     for compared in &figures.compared {
         rows.push(vec![
             format!("requests/s of {}", compared.what()),
-            figure(Some(compared.hence), 0),
-            figure(Some(compared.other), 0),
+            figure(Some(compared.hence.per_second), 0),
+            figure(Some(compared.other.per_second), 0),
             figure(Some(compared.ratio()), 3),
+        ]);
+        rows.push(vec![
+            "  CPU time of the server for each, in µs".to_string(),
+            figure(Some(compared.hence.cpu), 1),
+            figure(Some(compared.other.cpu), 1),
+            figure(Some(compared.other.cpu / compared.hence.cpu), 3),
         ]);
     }
     let milliseconds = |time: Duration| time.as_secs_f64() * 1e3;
@@ -575,18 +584,21 @@ fn closures(figures: &http::Figures) -> String {
         row("  to commit".to_string(), milliseconds(commit.commit));
     }
     let staging = figures.staging;
-    let hashed = milliseconds(staging.hashed);
+    let least = staging.hashed + staging.copied;
     let megabytes = megabytes(staging.bytes as f64);
-    for (what, time) in [
-        ("for the first time", staging.first),
-        ("once more", staging.again),
+    for (what, time, least) in [
+        ("new, and hashing and copying them", staging.first, least),
+        (
+            "that are there, and hashing them",
+            staging.again,
+            staging.hashed,
+        ),
     ] {
-        let time = milliseconds(time);
         rows.push(vec![
-            format!("staging {megabytes:.0} MB {what}, next to hashing them"),
-            figure(Some(time), 1),
-            figure(Some(hashed), 1),
-            figure(Some(hashed / time), 3),
+            format!("staging {megabytes:.0} MB {what}"),
+            figure(Some(milliseconds(time)), 1),
+            figure(Some(milliseconds(least)), 1),
+            figure(Some(milliseconds(least) / milliseconds(time)), 3),
         ]);
     }
     table(&rows)

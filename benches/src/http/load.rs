@@ -1,16 +1,17 @@
 //! How many requests a closure's server answers in a second, next to a configuration by hand; they are asked in turns, by
-//! `ab` with connections that are kept open.
+//! `ab` with connections that are kept open. Whoever asks needs CPU time, too, on the same cores, so beside the rate stands
+//! the CPU time that the server took for a request.
 
 use super::Size;
 use super::sites::{self, ByHand, Served};
-use crate::service::requests::middle;
+use crate::service::requests::{Rate, middle_rate};
 use hence_closure::address::Endpoint;
-use hence_closure::host::Machine;
+use hence_closure::host::{Host, Machine};
 use hence_closure::probe::{self, Response};
 use hence_closure::server::Server;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -54,10 +55,10 @@ pub struct Compared {
     pub asked: Asked,
     /// How many types are said, if it is about them.
     pub types: usize,
-    /// Requests in a second, of the closure: the median of the runs.
-    pub hence: f64,
-    /// … and of what it is held against.
-    pub other: f64,
+    /// What the closure's server did: the medians of the runs.
+    pub hence: Rate,
+    /// … and what it is held against.
+    pub other: Rate,
 }
 
 impl Compared {
@@ -73,7 +74,7 @@ impl Compared {
 
     /// How many times as many the other answers.
     pub fn ratio(&self) -> f64 {
-        self.other / self.hence
+        self.other.per_second / self.hence.per_second
     }
 }
 
@@ -97,19 +98,23 @@ pub fn compare(
     drop(closure);
     let site = sites::name(3);
     agree(ours, other, &site)?;
+    let [ours, other] = [(ours, "root"), (other, "hand")].map(|(endpoint, name)| Running {
+        endpoint,
+        process: directory.join(name).join("run/server.pid"),
+    });
     let mut compared = Vec::new();
     for asked in Asked::ALL {
-        let ask = |endpoint, name: &str| rate(endpoint, name, asked.path(), size.requests);
+        let ask = |server: &Running, name: &str| rate(server, name, asked.path(), size.requests);
         let (mut own, mut others) = (Vec::new(), Vec::new());
         for _ in 0..rounds {
             match asked {
                 Asked::File | Asked::Index => {
-                    own.push(ask(ours, &site)?);
-                    others.push(ask(other, &site)?);
+                    own.push(ask(&ours, &site)?);
+                    others.push(ask(&other, &site)?);
                 }
                 Asked::Typed => {
-                    own.push(ask(ours, sites::TYPED)?);
-                    others.push(ask(ours, &site)?);
+                    own.push(ask(&ours, sites::TYPED)?);
+                    others.push(ask(&ours, &site)?);
                 }
             }
         }
@@ -117,13 +122,42 @@ pub fn compare(
             server,
             asked,
             types: size.types,
-            hence: middle(own.into_iter()),
-            other: middle(others.into_iter()),
+            hence: middle_rate(&own),
+            other: middle_rate(&others),
         });
     }
     drop(by_hand);
     Ok(compared)
 }
+
+/// A server, and the file with the number of its first process.
+struct Running {
+    endpoint: Endpoint,
+    process: PathBuf,
+}
+
+impl Running {
+    /// The CPU time that its processes used so far, also those that have ended.
+    fn cpu(&self) -> io::Result<Duration> {
+        let first = fs::read_to_string(&self.process)?;
+        let first = first.trim().parse().map_err(io::Error::other)?;
+        let mut ticks = 0;
+        for (process, fields) in [(first, 4)]
+            .into_iter()
+            .chain(Machine.children(first).into_iter().map(|one| (one, 2)))
+        {
+            // One that has ended meanwhile is counted with the first.
+            let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+            let stat = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+            let used = stat.split_whitespace().skip(11).take(fields);
+            ticks += used.map(|one| one.parse().unwrap_or(0)).sum::<u32>();
+        }
+        Ok(TICK * ticks)
+    }
+}
+
+/// What the system counts CPU time in.
+const TICK: Duration = Duration::from_millis(10);
 
 /// Both answer the same.
 fn agree(ours: Endpoint, other: Endpoint, site: &str) -> io::Result<()> {
@@ -156,17 +190,21 @@ fn answer(endpoint: Endpoint, site: &str, path: &str) -> io::Result<Response> {
 /// How long a server may take to answer for the first time.
 const LIMIT: Duration = Duration::from_secs(60);
 
-fn rate(endpoint: Endpoint, site: &str, path: &str, requests: usize) -> io::Result<f64> {
+fn rate(server: &Running, site: &str, path: &str, requests: usize) -> io::Result<Rate> {
+    let (endpoint, before) = (server.endpoint, server.cpu()?);
     let output = Command::new(PROGRAM)
         .args(["-q", "-k", "-c", CONNECTIONS, "-n", &requests.to_string()])
         .args(["-H", &format!("Host: {site}")])
         .arg(format!("http://{endpoint}{path}"))
         .output()?;
     let said = String::from_utf8_lossy(&output.stdout);
-    read_rate(&said).ok_or_else(|| {
+    let per_second = read_rate(&said).ok_or_else(|| {
         let complaint = String::from_utf8_lossy(&output.stderr);
         io::Error::other(format!("{PROGRAM} said {said}{complaint}"))
-    })
+    })?;
+    let cpu = server.cpu()?.saturating_sub(before);
+    let cpu = cpu.as_secs_f64() * 1e6 / requests as f64;
+    Ok(Rate { per_second, cpu })
 }
 
 /// Requests in a second, if all were answered well.

@@ -158,7 +158,7 @@ impl Figures {
         });
         compared
             .chain(commits)
-            .chain([self.staging.bound()])
+            .chain(self.staging.bounds())
             .collect()
     }
 }
@@ -179,7 +179,7 @@ mod tests {
         assert!(figures.staging.hashed.as_nanos() > 0);
         assert_eq!(
             figures.bounds().len(),
-            figures.compared.len() + figures.commits.len() + 1
+            figures.compared.len() + figures.commits.len() + 2
         );
     }
 }

@@ -21,6 +21,8 @@ pub struct Staging {
     pub bytes: usize,
     /// To read and hash them.
     pub hashed: Duration,
+    /// To copy them, file by file.
+    pub copied: Duration,
     /// To stage what nobody staged before: it is hashed, and written.
     pub first: Duration,
     /// To stage what is there already.
@@ -28,14 +30,19 @@ pub struct Staging {
 }
 
 impl Staging {
-    /// What is promised: that nothing but hashing takes time, unless it must be written.
-    pub fn bound(&self) -> Bound {
-        Bound {
-            what: format!("{NAME}: time of staging what is there / reading and hashing it"),
-            measured: self.again.as_secs_f64() / self.hashed.as_secs_f64(),
+    /// What is promised: that nothing but hashing takes time, and copying what is not there yet.
+    pub fn bounds(&self) -> [Bound; 2] {
+        let bound = |what: &str, time: Duration, least: Duration| Bound {
+            what: format!("{NAME}: time of staging {what}"),
+            measured: time.as_secs_f64() / least.as_secs_f64(),
             at_most: 1.5,
             unit: "",
-        }
+        };
+        let both = self.hashed + self.copied;
+        [
+            bound("what is there / hashing it", self.again, self.hashed),
+            bound("what is new / hashing and copying it", self.first, both),
+        ]
     }
 }
 
@@ -51,7 +58,8 @@ pub fn measure(size: Size, directory: &Path, rounds: usize) -> io::Result<Stagin
         fs::write(&file, bytes)?;
         files.push(file);
     }
-    let (mut hashed, mut first, mut again) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut hashed, mut copied) = (Vec::new(), Vec::new());
+    let (mut first, mut again) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
         hashed.push(timed(|| {
             for file in &files {
@@ -59,6 +67,15 @@ pub fn measure(size: Size, directory: &Path, rounds: usize) -> io::Result<Stagin
             }
             Ok(())
         })?);
+        let copies = directory.join("copies");
+        fs::create_dir_all(&copies)?;
+        copied.push(timed(|| {
+            for (number, file) in files.iter().enumerate() {
+                fs::write(copies.join(number.to_string()), fs::read(file)?)?;
+            }
+            Ok(())
+        })?);
+        Machine.remove(&copies)?;
         let root = directory.join("root");
         fs::create_dir_all(root.join("object"))?;
         let content = Content::new(&Machine, &root);
@@ -75,6 +92,7 @@ pub fn measure(size: Size, directory: &Path, rounds: usize) -> io::Result<Stagin
     Ok(Staging {
         bytes: size.staged * FILE,
         hashed: median(hashed.into_iter()),
+        copied: median(copied.into_iter()),
         first: median(first.into_iter()),
         again: median(again.into_iter()),
     })

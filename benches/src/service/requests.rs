@@ -163,7 +163,8 @@ async fn load(server: SocketAddr, requests: &Arc<[Vec<u8>]>, time: Duration) -> 
     asking.join_all().await.into_iter().sum()
 }
 
-fn middle_rate(rates: &[Rate]) -> Rate {
+/// The medians of some rates.
+pub fn middle_rate(rates: &[Rate]) -> Rate {
     Rate {
         per_second: middle(rates.iter().map(|rate| rate.per_second)),
         cpu: middle(rates.iter().map(|rate| rate.cpu)),

@@ -55,6 +55,8 @@ const INTERVAL: Duration = Duration::from_millis(4);
 /// So often, and after so long, a server is asked again before it is said to break a promise.
 const AGAIN: usize = 3;
 const MOMENT: Duration = Duration::from_millis(100);
+/// So long old processes of Apache are waited for: those that are idle end at once, the others when they have answered.
+const GRACE: Duration = Duration::from_millis(500);
 /// So many files of a snapshot are asked for.
 const SAMPLE: usize = 3;
 
@@ -462,6 +464,14 @@ impl Closure<'_> {
             return Err(Diagnostic::error(DOWN, message).into());
         }
         self.await_generation(generation, site)?;
+        if server == Server::Apache {
+            // One that is idle may answer once more before it hears of it.
+            let limit = self.host.now() + GRACE.as_millis() as u64;
+            let is_there = |worker: &u32| self.host.process(*worker).is_some();
+            while workers.iter().any(is_there) && self.host.now() < limit {
+                self.host.wait(INTERVAL);
+            }
+        }
         if server == Server::Nginx {
             // Until they have stopped listening, the old ones answer, too.
             let listens = |worker: &u32| {

@@ -20,6 +20,7 @@ pub mod file;
 pub mod model;
 pub mod path;
 pub mod reduction;
+mod siblings;
 pub mod state;
 pub mod transaction;
 pub mod validity;

@@ -10,6 +10,8 @@
 //! `/r/c[@k='1']`. As names are wider than keys, and no two keys are each wider than the other, no commands are wider than
 //! each other in a circle.
 
+use std::collections::HashMap;
+
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::Sources;
 
@@ -27,16 +29,24 @@ pub fn reduce<'c>(
     sources: &Sources,
     commands: &'c [Command],
 ) -> Result<Vec<&'c Command>, Vec<Diagnostic>> {
-    let mut kept: Vec<(&Command, Vec<&Step>)> = Vec::new();
+    let mut kept: Vec<Option<&Command>> = Vec::new();
+    let mut meetings = Meetings::default();
     let mut troubles = Vec::new();
     for command in commands {
         let target = command.target();
         // Most commands of a long script have nothing to do with each other.
-        let meets = |steps: &[&Step]| meet(steps, &target);
-        kept.retain(|(earlier, steps)| !(meets(steps) && covers(command, earlier)));
-        let mut near = kept.iter().filter(|(_, steps)| meets(steps));
-        let against = near.find(|(earlier, _)| !stand_together(sources, earlier, command));
-        if let Some((earlier, _)) = against {
+        let mut near = meetings.with(&target, &kept);
+        near.sort_unstable();
+        near.retain(|number| match kept[*number] {
+            Some(earlier) if covers(command, earlier) => {
+                kept[*number] = None;
+                false
+            }
+            earlier => earlier.is_some(),
+        });
+        let mut near = near.into_iter().filter_map(|number| kept[number]);
+        let against = near.find(|earlier| !stand_together(sources, earlier, command));
+        if let Some(earlier) = against {
             let message = "this would take back a part of another command, and leave the rest";
             let trouble = Diagnostic::error(CROSSING, message).at(command.span);
             let trouble = trouble.label(earlier.span, "the other command");
@@ -44,12 +54,112 @@ pub fn reduce<'c>(
                 trouble.help("put the wider command first, or say in the other one what is meant"),
             );
         }
-        kept.push((command, target));
+        meetings.add(&target, kept.len());
+        kept.push(Some(command));
     }
     match troubles.is_empty() {
-        true => Ok(kept.into_iter().map(|(command, _)| command).collect()),
+        true => Ok(kept.into_iter().flatten().collect()),
         false => Err(troubles),
     }
+}
+
+/// Commands by the steps to what they write, so that those are found which a target may meet, and no others.
+#[derive(Default)]
+struct Meetings<'c> {
+    /// The commands that write exactly here.
+    here: Vec<usize>,
+    /// By names, and by positions if these are said.
+    next: HashMap<&'c str, HashMap<Option<usize>, Meetings<'c>>>,
+    /// By names, and names of attributes.
+    keyed: HashMap<&'c str, HashMap<Vec<&'c str>, ByValues<'c>>>,
+}
+
+/// By the values of attributes.
+type ByValues<'c> = HashMap<Vec<&'c str>, Meetings<'c>>;
+
+impl<'c> Meetings<'c> {
+    fn add(&mut self, target: &[&'c Step], number: usize) {
+        let Some((step, rest)) = target.split_first() else {
+            self.here.push(number);
+            return;
+        };
+        let name = step.name.as_str();
+        match &step.by {
+            By::Key(pairs) => {
+                let (names, values) = halves(pairs);
+                let keyed = self.keyed.entry(name).or_default();
+                let keyed = keyed.entry(names).or_default();
+                keyed.entry(values).or_default().add(rest, number);
+            }
+            by => {
+                let next = self.next.entry(name).or_default();
+                next.entry(place(by)).or_default().add(rest, number);
+            }
+        }
+    }
+
+    /// The commands that write something around, at or in a target, of those that are kept.
+    fn with(&mut self, target: &[&'c Step], kept: &[Option<&Command>]) -> Vec<usize> {
+        let mut found = Vec::new();
+        let mut pending = vec![(self, target)];
+        while let Some((here, target)) = pending.pop() {
+            here.here.retain(|number| kept[*number].is_some());
+            found.extend(&here.here);
+            let Some((step, rest)) = target.split_first() else {
+                let next = here.next.values_mut().flat_map(HashMap::values_mut);
+                let keyed = here.keyed.values_mut().flat_map(HashMap::values_mut);
+                let keyed = keyed.flat_map(HashMap::values_mut);
+                pending.extend(next.chain(keyed).map(|next| (next, target)));
+                continue;
+            };
+            let name = step.name.as_str();
+            for (at, next) in here.next.get_mut(name).into_iter().flatten() {
+                let (at, wanted) = (*at, place(&step.by));
+                if at.is_none() || wanted.is_none() || at == wanted {
+                    pending.push((next, rest));
+                }
+            }
+            for (names, by_values) in here.keyed.get_mut(name).into_iter().flatten() {
+                let By::Key(pairs) = &step.by else {
+                    pending.extend(by_values.values_mut().map(|next| (next, rest)));
+                    continue;
+                };
+                let (wanted, values) = halves(pairs);
+                if wanted == *names {
+                    // The same attributes meet with the same values, and with no others.
+                    pending.extend(by_values.get_mut(&values).map(|next| (next, rest)));
+                    continue;
+                }
+                for (values, next) in by_values {
+                    let mut said = names.iter().zip(values);
+                    let meets = |(name, value): (&&str, &&str)| {
+                        let mut same = pairs.iter().filter(|(other, _)| other == name);
+                        same.all(|(_, other)| other == value)
+                    };
+                    if said.all(meets) {
+                        pending.push((next, rest));
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The place that is meant, if it is one.
+fn place(by: &By) -> Option<usize> {
+    match by {
+        By::Position(place) => Some(*place),
+        By::Name | By::Key(_) => None,
+    }
+}
+
+/// Names and values apart.
+fn halves(pairs: &[(String, String)]) -> (Vec<&str>, Vec<&str>) {
+    let pairs = pairs.iter();
+    pairs
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .unzip()
 }
 
 /// Whether all that the other writes is written by one, too.
@@ -153,4 +263,29 @@ fn holds(sources: &Sources, tree: &Tree, steps: &[&Step]) -> bool {
         });
     }
     !found.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command;
+
+    #[test]
+    fn commands_about_other_members_are_not_looked_at() {
+        let lines = (0..100).map(|number| format!("add /r @k <c k='{number}'/>\n"));
+        let script: String = lines.collect();
+        let mut sources = Sources::default();
+        let more = "add /r @k <c k='7'>again</c>\nassert /r/c[@k='8']/d text\nassert /r/c text\n";
+        let file = sources.add("script", &(script + more)).unwrap();
+        let commands = command::parse(&sources, file).unwrap();
+        let mut meetings = Meetings::default();
+        let mut met = Vec::new();
+        let kept: Vec<Option<&Command>> = commands.iter().map(Some).collect();
+        for (number, command) in commands.iter().enumerate() {
+            met.push(meetings.with(&command.target(), &kept).len());
+            meetings.add(&command.target(), number);
+        }
+        assert!(met[..100].iter().all(|met| *met == 0));
+        assert_eq!(met[100..], [1, 1, 102]);
+    }
 }

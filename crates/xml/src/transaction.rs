@@ -5,7 +5,7 @@
 //! is not as its type allows.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::source::Sources;
@@ -17,6 +17,7 @@ use crate::dtd::{Content, Dtd};
 use crate::entities::{self, Expansion};
 use crate::path::{By, Path, Step};
 use crate::reduction;
+use crate::siblings::{Place, Siblings, Values};
 use crate::validity;
 
 /// A path leads to nothing.
@@ -92,12 +93,19 @@ struct Note {
 pub struct Work<'w> {
     sources: &'w Sources,
     dtd: &'w Dtd,
-    /// As it is now.
+    /// As it was when commands were last [finished](Work::finish) with it.
     pub document: Document,
     notes: Vec<Note>,
     /// With how many nodes it began.
     begun: usize,
+    /// Children of elements that commands came to. What changed among them is not yet in the document.
+    open: HashMap<Option<Id>, Siblings<'w>>,
+    /// How many nodes were looked at.
+    looked: usize,
 }
+
+/// Of so many elements the children are kept at hand.
+const MOST_OPEN: usize = 1000;
 
 impl<'w> Work<'w> {
     /// Begins with a document.
@@ -108,11 +116,49 @@ impl<'w> Work<'w> {
             begun: document.tree.size(),
             document,
             notes: Vec::new(),
+            open: HashMap::new(),
+            looked: 0,
+        }
+    }
+
+    /// How many nodes were looked at so far, of those that stand beside others.
+    pub fn looked(&self) -> usize {
+        self.looked
+    }
+
+    /// The children of an element, or of the document, at hand.
+    fn open(&mut self, parent: Option<Id>) -> &mut Siblings<'w> {
+        if self.open.len() >= MOST_OPEN && !self.open.contains_key(&parent) {
+            self.close();
+        }
+        let (sources, tree) = (self.sources, &self.document.tree);
+        let is_spaced = |children: &[Id]| children.iter().all(|id| is_space(sources, tree, *id));
+        let looked = &mut self.looked;
+        self.open.entry(parent).or_insert_with(|| {
+            let children = tree.children(parent);
+            *looked += children.len();
+            let named = |id: &Id| {
+                let element = tree.element(*id);
+                (*id, element.map(|element| sources.slice(element.name)))
+            };
+            Siblings::new(children.iter().map(named), is_spaced(children))
+        })
+    }
+
+    /// Puts what changed into the document.
+    fn close(&mut self) {
+        for (parent, siblings) in self.open.drain() {
+            if siblings.is_changed {
+                let children = siblings.children();
+                self.looked += children.len();
+                self.document.tree.set_children(parent, children);
+            }
         }
     }
 
     /// The document as it is now, and what speaks against it.
-    pub fn finish(self) -> (Document, Vec<Diagnostic>) {
+    pub fn finish(mut self) -> (Document, Vec<Diagnostic>) {
+        self.close();
         let left: HashSet<Id> = match self.notes.is_empty() {
             true => HashSet::new(),
             false => self.document.tree.elements().into_iter().collect(),
@@ -142,12 +188,14 @@ impl<'w> Work<'w> {
         match &command.write {
             Write::Content(content) => {
                 if path.steps.is_empty() {
+                    self.open.clear();
                     let tree = &mut self.document.tree;
                     tree.top = tree.copy(content, &content.top);
                     return;
                 }
                 self.not_nothing(path, &elements);
                 for id in elements {
+                    self.open.remove(&Some(id));
                     let tree = &mut self.document.tree;
                     let children = tree.copy(content, &content.top);
                     tree.set_children(Some(id), children);
@@ -173,8 +221,9 @@ impl<'w> Work<'w> {
         for step in &path.steps {
             let mut next = Vec::new();
             for parent in found {
-                let family = self.family(parent, &step.name);
-                next.extend(self.chosen(&family, step).into_iter().map(Some));
+                let places = self.places(parent, step);
+                let siblings = self.open(parent);
+                next.extend(places.into_iter().map(|place| Some(siblings.id(place))));
             }
             found = next;
         }
@@ -182,55 +231,54 @@ impl<'w> Work<'w> {
     }
 
     /// The children of an element, or of the document, that have a name.
-    fn family(&self, parent: Option<Id>, name: &str) -> Vec<Id> {
-        let tree = &self.document.tree;
-        let is_named = |id: &&Id| {
-            let element = tree.element(**id);
-            element.is_some_and(|element| self.sources.slice(element.name) == name)
-        };
-        tree.children(parent)
-            .iter()
-            .filter(is_named)
-            .copied()
-            .collect()
+    fn family(&mut self, parent: Option<Id>, name: &str) -> Vec<Id> {
+        let siblings = self.open(parent);
+        let family: Vec<Id> = siblings
+            .family(name)
+            .map(|place| siblings.id(place))
+            .collect();
+        self.looked += family.len();
+        family
     }
 
-    /// Those of a family that a step means.
-    fn chosen(&mut self, family: &[Id], step: &Step) -> Vec<Id> {
+    /// Where those are, of the children of an element or of the document, that a step means.
+    fn places(&mut self, parent: Option<Id>, step: &Step) -> Vec<Place> {
         match &step.by {
-            By::Name => family.to_vec(),
+            By::Name => {
+                let places: Vec<Place> = self.open(parent).family(&step.name).collect();
+                self.looked += places.len();
+                places
+            }
             By::Position(place) => {
-                if let Some(attribute) = self.told_apart_by(family) {
-                    self.note_key(family, *place, step, &attribute);
+                let family = self.family(parent, &step.name);
+                if let Some(attribute) = self.told_apart_by(&family) {
+                    self.note_key(&family, *place, step, &attribute);
                 }
-                family.get(place - 1).copied().into_iter().collect()
+                let mut places = self.open(parent).family(&step.name);
+                places.nth(place - 1).into_iter().collect()
             }
-            By::Key(pairs) => {
-                let has = |id: &&Id| {
-                    pairs
-                        .iter()
-                        .all(|(name, value)| self.has(**id, name, value))
-                };
-                family.iter().filter(has).copied().collect()
-            }
+            By::Key(pairs) => self.with(parent, |siblings, values| {
+                siblings.find(&step.name, pairs, values)
+            }),
         }
     }
 
-    fn has(&self, id: Id, name: &str, value: &str) -> bool {
-        self.value(id, name).is_some_and(|found| found == value)
+    /// Does something with children that needs the values of their attributes, and counts how many it looks at.
+    fn with<T>(
+        &mut self,
+        parent: Option<Id>,
+        work: impl FnOnce(&mut Siblings<'w>, Values<'_, 'w>) -> (T, usize),
+    ) -> T {
+        self.open(parent);
+        let (sources, dtd, tree) = (self.sources, self.dtd, &self.document.tree);
+        let siblings = self.open.get_mut(&parent).expect("it was opened");
+        let (done, looked) = work(siblings, &|id, name| value(sources, dtd, tree, id, name));
+        self.looked += looked;
+        done
     }
 
-    /// The value of an attribute, if it is written.
     fn value(&self, id: Id, name: &str) -> Option<Cow<'w, str>> {
-        let element = self.document.tree.element(id)?;
-        let mut attributes = element.attributes.iter();
-        let attribute = attributes.find(|one| self.sources.slice(one.name) == name)?;
-        let raw = self.sources.slice(attribute.value);
-        if !raw.contains(['&', '\t', '\r', '\n']) {
-            return Some(Cow::Borrowed(raw));
-        }
-        let value = Expansion::new(self.dtd).attribute(self.sources, attribute);
-        value.ok().map(Cow::Owned)
+        value(self.sources, self.dtd, &self.document.tree, id, name)
     }
 
     /// The attribute that all of a family have, each with another value. A position in such a family would shift whenever
@@ -275,16 +323,18 @@ impl<'w> Work<'w> {
         if !elements.is_empty() {
             return;
         }
+        self.close();
         // Up to where the path leads.
         let mut parents: Vec<Option<Id>> = vec![None];
         for step in &path.steps {
             let mut next = Vec::new();
             let mut names: Vec<String> = Vec::new();
             for parent in &parents {
-                let family = self.family(*parent, &step.name);
                 let before = self.notes.len();
-                next.extend(self.chosen(&family, step).into_iter().map(Some));
+                let places = self.places(*parent, step);
                 self.notes.truncate(before);
+                let siblings = self.open(*parent);
+                next.extend(places.into_iter().map(|place| Some(siblings.id(place))));
                 let tree = &self.document.tree;
                 let children = tree.children(*parent).iter();
                 let children = children.filter_map(|id| tree.element(*id));
@@ -310,12 +360,19 @@ impl<'w> Work<'w> {
     }
 
     /// A key must tell all members of a family apart.
-    fn note_unless_keyed(&mut self, family: &[Id], key: &Step) {
+    fn note_unless_keyed(&mut self, parent: Id, key: &Step) {
         let By::Key(pairs) = &key.by else {
             return;
         };
+        let are_apart = self.with(Some(parent), |siblings, values| {
+            siblings.are_told_apart(&key.name, pairs, values)
+        });
+        if are_apart {
+            return;
+        }
+        let family = self.family(Some(parent), &key.name);
         let mut seen = HashSet::new();
-        for id in family {
+        for id in &family {
             let values: Option<Vec<Cow<'w, str>>> = pairs
                 .iter()
                 .map(|(name, _)| self.value(*id, name))
@@ -342,7 +399,7 @@ impl<'w> Work<'w> {
                 let trouble = Diagnostic::error(NO_KEY, message).at(element.name);
                 self.notes.push(Note {
                     trouble: trouble.label(key.span, "the key"),
-                    family: family.to_vec(),
+                    family,
                 });
                 return;
             }
@@ -350,39 +407,57 @@ impl<'w> Work<'w> {
     }
 
     fn add(&mut self, parent: Id, key: &Step, member: &Tree) {
-        let family = self.family(Some(parent), &key.name);
-        self.note_unless_keyed(&family, key);
-        let old = self.chosen(&family, key);
-        let tree = &mut self.document.tree;
-        let new = tree.copy(member, &member.top)[0];
+        self.note_unless_keyed(parent, key);
+        let old = self.places(Some(parent), key);
+        let new = self.document.tree.copy(member, &member.top)[0];
         let Some((first, others)) = old.split_first() else {
-            self.insert(parent, &family, &key.name, new);
+            let last = self.open(Some(parent)).family(&key.name).next_back();
+            match last {
+                Some(last) => self.put_behind(parent, last, new),
+                None => self.put_first(parent, &key.name, new),
+            }
             return;
         };
-        let children = tree.children(Some(parent)).iter();
-        let children = children.filter(|id| !others.contains(id));
-        let children = children.map(|id| if id == first { new } else { *id });
-        let children = children.collect();
-        tree.set_children(Some(parent), children);
+        self.with(Some(parent), |siblings, values| {
+            siblings.replace(&key.name, *first, new, values);
+            for other in others {
+                siblings.take(&key.name, *other, values);
+            }
+            ((), old.len())
+        });
     }
 
-    /// Puts a new member behind its family; if it is the first, where the type of the document has a place for it, or
-    /// behind all others.
-    fn insert(&mut self, parent: Id, family: &[Id], name: &str, new: Id) {
+    /// Puts a new member behind the last of its family.
+    fn put_behind(&mut self, parent: Id, last: Place, new: Id) {
+        let siblings = self.open(Some(parent));
+        let before = siblings.before(last).filter(|_| siblings.is_spaced);
+        let tree = &mut self.document.tree;
+        let blank = before.filter(|before| tree.is_blank(self.sources, *before));
+        let space = blank.map(|blank| {
+            let (span, kind) = (tree.node(blank).span, Kind::Text);
+            tree.add(Node { span, kind })
+        });
+        let Some(element) = tree.element(new) else {
+            return;
+        };
+        let name = self.sources.slice(element.name);
+        self.with(Some(parent), |siblings, values| {
+            siblings.put_behind(name, last, space, new, values);
+            ((), 1)
+        });
+    }
+
+    /// Puts the first member of a family where the type of the document has a place for it, or behind all others.
+    fn put_first(&mut self, parent: Id, name: &str, new: Id) {
+        let siblings = self.open(Some(parent));
+        let (mut children, is_spaced) = (siblings.children(), siblings.is_spaced);
+        self.open.remove(&Some(parent));
+        self.looked += children.len();
         let tree = &self.document.tree;
-        let mut children = tree.children(Some(parent)).to_vec();
-        let is_spaced = self.is_spaced(parent);
         let elements: Vec<usize> = (0..children.len())
             .filter(|place| tree.element(children[*place]).is_some())
             .collect();
-        let place = match family.last() {
-            Some(last) => elements.iter().position(|place| children[*place] == *last),
-            None => None,
-        };
-        let place = match place {
-            Some(place) => place + 1,
-            None => self.place(parent, &children, &elements, name),
-        };
+        let place = self.place(parent, &children, &elements, name);
         let blank = |tree: &Tree, at: usize| {
             let before = children.get(at.checked_sub(1)?)?;
             tree.is_blank(self.sources, *before)
@@ -425,32 +500,34 @@ impl<'w> Work<'w> {
         place.unwrap_or(elements.len())
     }
 
-    /// Whether white space in an element means nothing, as there is no other text.
-    fn is_spaced(&self, parent: Id) -> bool {
-        let tree = &self.document.tree;
-        tree.children(Some(parent))
-            .iter()
-            .all(|id| match tree.node(*id).kind {
-                Kind::Text => tree.is_blank(self.sources, *id),
-                Kind::Cdata | Kind::Reference(_) => false,
-                _ => true,
-            })
-    }
-
     fn subtract(&mut self, parent: Id, key: &Step) {
-        let family = self.family(Some(parent), &key.name);
-        let gone = self.chosen(&family, key);
+        let gone = self.places(Some(parent), key);
         if gone.is_empty() {
             return;
         }
-        self.note_unless_keyed(&family, key);
-        self.remove(parent, &gone.into_iter().collect());
+        self.note_unless_keyed(parent, key);
+        let (sources, siblings) = (self.sources, self.open(Some(parent)));
+        let is_spaced = siblings.is_spaced;
+        for place in gone {
+            let before = self.open(Some(parent)).before(place);
+            let tree = &self.document.tree;
+            let is_alone = before.is_some_and(|before| tree.is_blank(sources, before));
+            self.with(Some(parent), |siblings, values| {
+                if is_spaced && is_alone {
+                    siblings.take_before(place);
+                }
+                siblings.take(&key.name, place, values);
+                ((), 1)
+            });
+        }
     }
 
     /// Takes children out of an element. Where white space means nothing, the line goes with what stood in it.
     pub(crate) fn remove(&mut self, parent: Id, gone: &HashSet<Id>) {
-        let is_spaced = self.is_spaced(parent);
+        self.close();
         let tree = &self.document.tree;
+        let all = tree.children(Some(parent)).iter();
+        let is_spaced = all.copied().all(|id| is_space(self.sources, tree, id));
         let mut children: Vec<Id> = Vec::new();
         for id in tree.children(Some(parent)) {
             if !gone.contains(id) {
@@ -465,6 +542,33 @@ impl<'w> Work<'w> {
             }
         }
         self.document.tree.set_children(Some(parent), children);
+    }
+}
+
+/// The value of an attribute, if it is written.
+fn value<'w>(
+    sources: &'w Sources,
+    dtd: &Dtd,
+    tree: &Tree,
+    id: Id,
+    name: &str,
+) -> Option<Cow<'w, str>> {
+    let mut attributes = tree.element(id)?.attributes.iter();
+    let attribute = attributes.find(|one| sources.slice(one.name) == name)?;
+    let raw = sources.slice(attribute.value);
+    if !raw.contains(['&', '\t', '\r', '\n']) {
+        return Some(Cow::Borrowed(raw));
+    }
+    let value = Expansion::new(dtd).attribute(sources, attribute);
+    value.ok().map(Cow::Owned)
+}
+
+/// Whether a node is none of those beside which white space means something.
+fn is_space(sources: &Sources, tree: &Tree, id: Id) -> bool {
+    match tree.node(id).kind {
+        Kind::Text => tree.is_blank(sources, id),
+        Kind::Cdata | Kind::Reference(_) => false,
+        _ => true,
     }
 }
 

@@ -8,6 +8,7 @@ mod compression;
 mod disk;
 mod gates;
 mod generate;
+mod language;
 mod load;
 mod modules;
 mod names;

@@ -236,3 +236,45 @@ fn all_but_the_content_that_is_asserted_stays_byte_for_byte() {
     }
     assert!(changed as u64 * 4 > cases(8_000), "{changed}");
 }
+
+/// What performing a script looks at.
+fn looked(document: &str, script: &str) -> usize {
+    let mut read = read(document).unwrap();
+    let file = read.sources.add("script", script).unwrap();
+    let commands = command::parse(&read.sources, file).unwrap();
+    let kept = reduce(&read.sources, &commands).unwrap();
+    let mut work = Work::new(&read.sources, read.document.clone(), &read.dtd);
+    kept.iter().for_each(|command| work.perform(command));
+    let looked = work.looked();
+    assert!(work.finish().1.is_empty());
+    looked
+}
+
+#[test]
+fn many_commands_on_a_large_family_look_at_each_member_a_few_times() {
+    let count = 2000;
+    let members: String = (0..count)
+        .map(|number| format!("  <c k='{number}'/>\n"))
+        .collect();
+    let document = format!("<r>\n{members}</r>");
+    let line = |number: usize| match number % 4 {
+        0 => format!("add /r @k <c k='{number}'>again</c>\n"),
+        1 => format!("add /r @k <c k='new{number}'/>\n"),
+        2 => format!("subtract /r c[@k='{number}']\n"),
+        _ => format!("assert /r/c[@k='{number}'] text\n"),
+    };
+    let script: String = (0..count).map(line).collect();
+    let looked = looked(&document, &script);
+    // The members and what stands between them, when they are opened; and then little for each command.
+    assert!(looked <= 10 * count, "{looked}");
+}
+
+#[test]
+fn many_members_are_added_to_nothing() {
+    let count = 2000;
+    let script: String = (0..count)
+        .map(|number| format!("add /r @k <c k='{number}'/>\n"))
+        .collect();
+    let looked = looked("<r/>", &script);
+    assert!(looked <= 10 * count, "{looked}");
+}
