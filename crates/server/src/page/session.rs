@@ -283,7 +283,19 @@ impl<T: DeserializeOwned> FromRequest<Arc<Hub>> for Filled<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::own;
+    use super::*;
+
+    #[test]
+    fn a_cookie_that_came_encrypted_stays_encrypted() {
+        let cookie = |transport| {
+            let mut response = see("/");
+            set(&mut response, "hence_1", LASTS, transport);
+            let cookie = response.headers()[header::SET_COOKIE].to_str();
+            cookie.expect("it is plain").to_owned()
+        };
+        assert!(cookie(Transport::Encrypted).ends_with("; SameSite=Strict; Secure"));
+        assert!(cookie(Transport::Plain).ends_with("; SameSite=Strict"));
+    }
 
     #[test]
     fn nobody_is_led_elsewhere() {

@@ -255,7 +255,7 @@ fn document(hub: &Hub, visitor: &Visitor, sheet: Sheet) -> Html {
     let reload = match live {
         "still" => Html::default(),
         _ => html(
-            "<p class=\"news\" id=\"news\" role=\"status\"><a id=\"reload\" href=\"\">Reload</a></p>\n",
+            "<p id=\"news\"><a id=\"reload\" href=\"\">Reload</a></p>\n",
             &[],
         ),
     };

@@ -105,6 +105,8 @@ fn page(archive: &Archive<'_>, explanation: &Explanation, which: Which) -> Html 
 fn item(archive: &Archive<'_>, explanation: &Explanation, contribution: &Contribution) -> Html {
     let (class, word) = became(contribution);
     let sentence = contribution.sentence(&explanation.node, &explanation.parameter);
+    // What overrides it stands above here, and that it lost is said already.
+    let sentence = sentence.trim_end_matches("; this is overridden below");
     let mut item = html(
         "<li class=\"{}\">\n<p><span class=\"state {}\">{}</span> {}</p>\n\
          <p class=\"step\">{}</p>\n<p class=\"note\">{}. {}</p>\n",
@@ -243,23 +245,18 @@ fn picture(archive: &Archive<'_>, explanation: &Explanation) -> Html {
     for (at, (contribution, written)) in chain.iter().rev().zip(written.iter().rev()).enumerate() {
         let (class, _) = became(contribution);
         let row = 2 * at;
-        let (title, to) = match contribution.membership {
-            Membership::Identity => ("the node itself".to_owned(), None),
-            Membership::Default => (
-                "all nodes".to_owned(),
-                Some(address(&["groups", &contribution.group])),
-            ),
-            _ => (
-                contribution.group.to_string(),
-                Some(address(&["groups", &contribution.group])),
-            ),
+        let to = Some(address(&["groups", &contribution.group]));
+        let (title, detail, to) = match contribution.membership {
+            Membership::Identity => (explanation.node.as_str(), "node", None),
+            Membership::Default => ("all nodes", "group", to),
+            _ => (contribution.group.as_str(), "group", to),
         };
         let group = picture.shape(Shape {
             column: sources + features,
             row,
             class,
-            title,
-            detail: "group".to_owned(),
+            title: title.to_owned(),
+            detail: detail.to_owned(),
             to,
         });
         picture.line(group, value, class);
