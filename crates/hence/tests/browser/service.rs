@@ -65,6 +65,44 @@ fn every_page_can_be_read_by_everybody() {
     }
 }
 
+#[test]
+fn what_people_write_stays_text() {
+    let site = Site::new("hostile");
+    let hostile =
+        "</code><script>window.broken = 1</script><img src=x onerror='window.broken = 2'>\u{202e}";
+    site.run("", &["assert", "group/web/param/LOG", hostile]);
+    let name = "node/n%3Cscript%3Ewindow.broken%3D3";
+    site.run("", &["assert", name, "--message", hostile]);
+    let mut browser = Browser::start(&site.name);
+    browser.go(&format!("{}/", site.server), Script::On);
+    sign_in(&mut browser, &site);
+    for (page, words) in [
+        ("/", "n<script>window.broken=3"),
+        (
+            "/nodes/n%3Cscript%3Ewindow.broken%3D3",
+            "n<script>window.broken=3",
+        ),
+        (
+            "/nodes/web1/why/LOG?of=asserted",
+            "onerror='window.broken = 2'>⟨U+202E⟩",
+        ),
+        ("/groups/web", "onerror='window.broken = 2'>⟨U+202E⟩"),
+        ("/plan", "onerror='window.broken = 2'>⟨U+202E⟩"),
+        ("/history", "onerror='window.broken = 2'>⟨U+202E⟩"),
+        ("/search?q=%3Cscript%3E", "n<script>window.broken=3"),
+    ] {
+        browser.go(&format!("{}{page}", site.server), Script::On);
+        let seen = browser.evaluate("document.body.innerText");
+        assert!(text(&seen).contains(words), "{page}: {seen}");
+        assert_eq!(
+            browser.evaluate("window.broken ?? null"),
+            Value::Null,
+            "{page}"
+        );
+        browser.assert_quiet(&[&site.server, "data:"]);
+    }
+}
+
 fn sign_in(browser: &mut Browser, site: &Site) {
     assert_eq!(heading(browser), "Sign in");
     let focused = browser.evaluate("document.activeElement.id");

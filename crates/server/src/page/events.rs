@@ -16,8 +16,8 @@ use super::session::Signed;
 use crate::answer::typed;
 use crate::hub::{Counted, Happened, Hub};
 
-/// What happens within so long is one thing to look at.
-const TOGETHER: Duration = Duration::from_millis(300);
+/// What happens within so long is one thing to look at: many agents report at once, and every page that is open looks again.
+const TOGETHER: Duration = Duration::from_secs(1);
 /// After so long without news, a word that there are none.
 const SILENCE: Duration = Duration::from_secs(15);
 

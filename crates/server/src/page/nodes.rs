@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::response::IntoResponse;
 use ecow::EcoString;
 use hence_api::words::{Outcome, Report};
-use hence_fleet::explain::{Contribution, Effect};
+use hence_fleet::explain::{Contribution, Effect, Membership};
 use hence_fleet::token::{Bearer, Role};
 use hence_fleet::{Explanation, Kind, Pool};
 use hence_ledger::Keys;
@@ -478,7 +478,6 @@ pub(super) fn line_of(place: &str) -> &str {
 
 /// The feature and the group that say something.
 pub(super) fn who(contribution: &Contribution) -> Html {
-    use hence_fleet::explain::Membership;
     let feature = contribution.features.last();
     let feature = feature.map(|name| html("{} on ", &[&link(&address(&["features", name]), name)]));
     let group = &contribution.group;
