@@ -14,6 +14,7 @@ use hence_ledger::key::fold;
 use hence_ledger::{Key, Keys};
 
 use crate::answer::No;
+use crate::connection::Transport;
 use crate::hub::{Hub, Reader};
 use crate::{FORBIDDEN, UNAUTHORISED};
 
@@ -33,12 +34,8 @@ impl FromRequestParts<Arc<Hub>> for Access {
     type Rejection = No;
 
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, No> {
-        let token = bearer(parts).and_then(|bearer| {
-            let token = hub.view().tokens.get(&crate::sum(&bearer)).cloned()?;
-            let lasts = token.expires.is_none_or(|end| hub.now() < end);
-            lasts.then_some(token)
-        });
-        let Some(token) = token else {
+        let access = bearer(parts).and_then(|bearer| hub.access(&bearer));
+        let Some(access) = access else {
             if let Some(Peer(from)) = parts.extensions.get().copied() {
                 hub.counts.guess(from, hub.now());
             }
@@ -51,9 +48,9 @@ impl FromRequestParts<Arc<Hub>> for Access {
             );
         };
         if let Some(Name(name)) = parts.extensions.get() {
-            let _ = name.set(token.name.clone());
+            let _ = name.set(access.0.name.clone());
         }
-        Ok(Self(token))
+        Ok(access)
     }
 }
 
@@ -153,10 +150,11 @@ impl Access {
     }
 }
 
-/// Puts what the log wants to know beside a request.
-pub(crate) fn mark(request: &mut Request, peer: IpAddr) -> Name {
+/// Puts what the log and pages want to know beside a request.
+pub(crate) fn mark(request: &mut Request, peer: IpAddr, transport: Transport) -> Name {
     let name = Name::default();
     request.extensions_mut().insert(Peer(peer));
+    request.extensions_mut().insert(transport);
     request.extensions_mut().insert(name.clone());
     name
 }

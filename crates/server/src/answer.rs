@@ -35,6 +35,16 @@ impl No {
         Self { status, ..self }
     }
 
+    /// How a status says it.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// The reasons.
+    pub fn troubles(&self) -> &[Diagnostic] {
+        &self.troubles
+    }
+
     /// With advice.
     pub fn help(mut self, help: &str) -> Self {
         let last = self.troubles.pop().expect("there is a reason");

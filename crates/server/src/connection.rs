@@ -82,6 +82,15 @@ pub enum Signals {
     Ignored,
 }
 
+/// Who can read along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Transport {
+    /// Whoever is on the way.
+    Plain,
+    /// Nobody.
+    Encrypted,
+}
+
 /// Serves until it is stopped.
 pub fn serve(
     hub: &Arc<Hub>,
@@ -131,6 +140,10 @@ async fn accept(
             hub: hub.clone(),
             router: router.clone(),
             peer: peer.ip(),
+            transport: match tls.is_some() {
+                true => Transport::Encrypted,
+                false => Transport::Plain,
+            },
         };
         let (tls, watcher) = (tls.clone(), farewell.watcher());
         tokio::spawn(async move {
@@ -149,6 +162,7 @@ struct Connection {
     hub: Arc<Hub>,
     router: Router,
     peer: IpAddr,
+    transport: Transport,
 }
 
 impl Connection {
@@ -184,7 +198,7 @@ impl Connection {
         let begun = Instant::now();
         let method = request.method().clone();
         let path = request.uri().path().to_owned();
-        let Name(name) = mark(&mut request, self.peer);
+        let Name(name) = mark(&mut request, self.peer, self.transport);
         let hub = &self.hub;
         let response = match hub.counts.request(self.peer, hub.now(), &hub.parts.limits) {
             true => No::new(TOO_MANY, "more is asked than is answered")

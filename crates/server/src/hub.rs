@@ -22,8 +22,9 @@ use hence_service::Service;
 use hence_service::history::STRANGERS;
 use hence_service::report::CheckIn;
 use hence_store::{Refused, Request, Store};
-use tokio::sync::{Semaphore, broadcast, oneshot};
+use tokio::sync::{Semaphore, broadcast, oneshot, watch};
 
+use crate::access::Access;
 use crate::answer::No;
 use crate::limits::Counts;
 use crate::metrics::Metrics;
@@ -34,6 +35,8 @@ pub struct Hub {
     service: Mutex<Service>,
     view: RwLock<Arc<View>>,
     pub(crate) happened: broadcast::Sender<Arc<Happened>>,
+    /// How often nodes reported.
+    pub(crate) reported: watch::Sender<u64>,
     pub(crate) parts: Rest,
     pub(crate) counts: Counts,
     pub(crate) metrics: Metrics,
@@ -116,6 +119,7 @@ impl Hub {
             view: RwLock::new(Arc::new(view)),
             service: Mutex::new(parts.service),
             happened: broadcast::channel(BACKLOG).0,
+            reported: watch::Sender::new(0),
             counts: Counts::default(),
             metrics: Metrics::default(),
             connections: Arc::new(Semaphore::new(parts.limits.connections)),
@@ -138,6 +142,13 @@ impl Hub {
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    /// What somebody may who has a token, if it is known and has not expired.
+    pub(crate) fn access(&self, token: &str) -> Option<Access> {
+        let token = self.view().tokens.get(&crate::sum(token)).cloned()?;
+        let lasts = token.expires.is_none_or(|end| self.now() < end);
+        lasts.then_some(Access(token))
     }
 
     pub(crate) fn now(&self) -> u64 {
@@ -184,6 +195,7 @@ impl Hub {
                 let told = service.check_in_all(&check_ins);
                 // Whoever is told finds it in what is served.
                 hub.publish(service);
+                hub.reported.send_modify(|times| *times += 1);
                 for (telling, told) in telling.into_iter().zip(told) {
                     // A node that has left will come again.
                     let _ = telling.send(told.map_err(No::from));

@@ -4,6 +4,7 @@
 //! connection    accepts, limits, encrypts, ends gracefully
 //! access        whose token it is, and what it may
 //! routes        what is asked, answered from the hub
+//! page          the same for people, in a browser
 //! hub           the one service behind all connections; what it published last is read without waiting for it
 //! ```
 //!
@@ -15,6 +16,7 @@ mod connection;
 mod hub;
 mod limits;
 mod metrics;
+mod page;
 mod routes;
 
 use std::sync::Arc;

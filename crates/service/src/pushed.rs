@@ -1,6 +1,6 @@
 //! What `hence push` keeps with an entry: the sources, and how they led to each assertion.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
@@ -92,6 +92,8 @@ pub struct Archive<'s> {
     service: &'s Service,
     /// The version that is looked at; without one, the newest.
     version: Option<u64>,
+    /// Where what was asserted at that version is.
+    address: OnceCell<Option<Hash>>,
     entries: RefCell<HashMap<u64, Option<Rc<Made>>>>,
     pushed: RefCell<HashMap<Hash, Option<Rc<Pushed>>>>,
     texts: RefCell<HashMap<Hash, Option<String>>>,
@@ -119,6 +121,7 @@ impl<'s> Archive<'s> {
         Self {
             service,
             version,
+            address: OnceCell::new(),
             entries: RefCell::default(),
             pushed: RefCell::default(),
             texts: RefCell::default(),
@@ -130,8 +133,10 @@ impl<'s> Archive<'s> {
         match self.version {
             None => self.service.state().get(key).cloned(),
             Some(version) => {
-                let found = self.service.repository().assertion_at(version, key);
-                found.ok().flatten()
+                let repository = self.service.repository();
+                let address = || Some(repository.entry(version).ok()??.address);
+                let address = *self.address.get_or_init(address);
+                repository.assertion_in(address?, key).ok().flatten()
             }
         }
     }

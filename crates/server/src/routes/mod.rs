@@ -12,15 +12,17 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Query, Request};
+use axum::extract::{DefaultBodyLimit, FromRequest, FromRequestParts, Query, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post, put};
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 
 use crate::answer::{No, typed};
 use crate::hub::Hub;
+use crate::page;
 use crate::{BAD_REQUEST, NOT_FOUND, TOO_LARGE, TOO_SLOW};
 
 /// The document that describes all of this.
@@ -76,7 +78,8 @@ pub(crate) fn router(hub: &Arc<Hub>, stopped: watch::Receiver<bool>) -> Router {
         .route("/changes-to/{node}/since/{version}", get(plain::changes))
         .route("/metrics", get(plain::metrics))
         .route("/health", get(plain::health))
-        .fallback(|| async { No::new(NOT_FOUND, "there is nothing at this address") })
+        .merge(page::router(hub))
+        .fallback(nothing)
         .method_not_allowed_fallback(|| async {
             let no = No::new(NOT_FOUND, "that cannot be done with this address");
             no.with(StatusCode::METHOD_NOT_ALLOWED)
@@ -84,6 +87,14 @@ pub(crate) fn router(hub: &Arc<Hub>, stopped: watch::Receiver<bool>) -> Router {
         .layer(DefaultBodyLimit::max(hub.parts.limits.body))
         .layer(axum::Extension(stopped))
         .with_state(hub.clone())
+}
+
+/// Where there is nothing, people are shown that, and programs are told.
+async fn nothing(State(hub): State<Arc<Hub>>, request: Request) -> Response {
+    match page::is_for_people(&request) {
+        true => page::nothing(&hub, &request),
+        false => No::new(NOT_FOUND, "there is nothing at this address").into_response(),
+    }
 }
 
 /// What was sent, in JSON.

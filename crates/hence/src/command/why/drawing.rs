@@ -1,7 +1,7 @@
 //! The graph of an explanation as a picture: sources on the left, the value on the right.
 //!
 //! The page's script draws the same picture again when nodes come and go; `the_picture_stays_where_it_is` in
-//! `tests/browser.rs` keeps the two alike.
+//! `tests/browser/why.rs` keeps the two alike.
 
 use std::fmt::Write as _;
 

@@ -1,19 +1,18 @@
 //! The page of `hence why --format html` in a real browser: what is seen, clicked, typed and read aloud there.
-//!
-//! One Chromium serves all pages. It is spoken to through a pipe, in its own protocol: JSON with a zero byte behind.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::chromium::{Browser, Script, text};
+
 #[test]
 fn the_page_answers_in_a_real_browser() {
-    let mut browser = Browser::start();
+    let mut browser = Browser::start("why");
     let questions: [&[&str]; 5] = [
         &["examples/site.sf", "web2:web:port"],
         &["examples/site.cf2", "Shop.Memory"],
@@ -33,7 +32,7 @@ fn the_page_answers_in_a_real_browser() {
     ];
     for question in questions {
         let page = Page::of(&workspace(), question);
-        browser.open(&page);
+        open(&mut browser, &page, Script::On);
         let drawn = positions(&mut browser);
         the_sentence_and_the_table_are_those_of_the_answer(&mut browser, &page);
         the_picture_has_the_nodes_of_the_graph(&mut browser, &page);
@@ -44,17 +43,17 @@ fn the_page_answers_in_a_real_browser() {
         nodes_grow_and_fold(&mut browser);
         it_is_read_aloud(&mut browser, &page);
         it_can_be_taken_along(&mut browser, &page);
-        letters_stand_out(&mut browser);
-        it_fits_a_telephone(&mut browser);
-        browser.assert_quiet();
+        browser.assert_letters_stand_out();
+        browser.assert_fits_a_telephone();
+        assert_quiet(&mut browser);
 
-        browser.without_script(&page);
+        open(&mut browser, &page, Script::Off);
         the_sentence_and_the_table_are_those_of_the_answer(&mut browser, &page);
         the_picture_has_the_nodes_of_the_graph(&mut browser, &page);
         the_list_has_what_the_picture_has(&mut browser);
         links_lead_to_lines(&mut browser);
         the_picture_stays_where_it_is(&mut browser, &drawn);
-        browser.assert_quiet();
+        assert_quiet(&mut browser);
     }
     a_filter_leaves_what_was_overridden(&mut browser);
     what_is_written_stays_text(&mut browser);
@@ -344,61 +343,6 @@ fn it_can_be_taken_along(browser: &mut Browser, page: &Page) {
     assert_eq!(trouble, "");
 }
 
-/// Every text that is seen, its colour and that of the ground it stands on, as contrast; the worst first.
-const CONTRASTS: &str = "(() => {
-    const parse = (colour) => colour.match(/[\\d.]+/g).map(Number);
-    const light = (colour) => {
-      const [r, g, b] = parse(colour).map((part) => part / 255)
-        .map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
-      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-    };
-    const ground = (element) => {
-      const node = element.closest('.node');
-      if (node) return getComputedStyle(node.querySelector('rect')).fill;
-      for (let next = element; next; next = next.parentElement) {
-        const colour = getComputedStyle(next).backgroundColor;
-        const parts = parse(colour);
-        if (parts.length === 3 || parts[3] > 0) return colour;
-      }
-      return 'rgb(255, 255, 255)';
-    };
-    const found = new Map();
-    const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    while (walk.nextNode()) {
-      const element = walk.currentNode.parentElement;
-      if (!walk.currentNode.textContent.trim() || element.getClientRects().length === 0) continue;
-      if (['SCRIPT', 'STYLE', 'style', 'title'].includes(element.nodeName)) continue;
-      const style = getComputedStyle(element);
-      const ink = element.closest('svg') ? style.fill : style.color;
-      const under = element.classList.contains('more') ? getComputedStyle(document.querySelector('.ground')).fill : ground(element);
-      const [one, other] = [light(ink), light(under)].sort((a, b) => b - a);
-      found.set(ink + ' on ' + under, [(one + 0.05) / (other + 0.05), element.nodeName + '.' + element.getAttribute('class')]);
-    }
-    return [...found].map(([pair, [contrast, where]]) => [contrast, pair, where]).sort((a, b) => a[0] - b[0]);
-  })()";
-
-fn letters_stand_out(browser: &mut Browser) {
-    for scheme in ["light", "dark"] {
-        browser.scheme(scheme);
-        let contrasts = browser.evaluate(CONTRASTS);
-        let contrasts = contrasts.as_array().expect("a list");
-        assert!(contrasts.len() >= 5);
-        let worst = &contrasts[0];
-        assert!(
-            worst[0].as_f64().expect("a number") >= 4.5,
-            "{scheme}: {worst}"
-        );
-    }
-    browser.scheme("light");
-}
-
-fn it_fits_a_telephone(browser: &mut Browser) {
-    browser.width(360);
-    let wide = browser.evaluate("document.documentElement.scrollWidth");
-    assert!(wide.as_u64().expect("a number") <= 360, "{wide}");
-    browser.width(1280);
-}
-
 fn positions(browser: &mut Browser) -> Value {
     browser.evaluate(
         "[...document.querySelectorAll('.node, .edge')].filter((shape) => shape.getClientRects().length > 0)
@@ -422,12 +366,12 @@ fn links_lead_to_lines(browser: &mut Browser) {
 
 fn a_filter_leaves_what_was_overridden(browser: &mut Browser) {
     let page = Page::of(&workspace(), &["examples/site.sf", "web2:web"]);
-    browser.open(&page);
+    open(browser, &page, Script::On);
     let rows = "[...document.querySelectorAll('.parts tbody tr')].filter((row) => row.getClientRects().length > 0).map((row) => row.cells[0].textContent)";
     assert!(browser.evaluate(rows).as_array().expect("a list").len() > 1);
     browser.click("document.getElementById('only')");
     assert_eq!(browser.evaluate(rows), json!(["port"]));
-    browser.assert_quiet();
+    assert_quiet(browser);
 }
 
 fn what_is_written_stays_text(browser: &mut Browser) {
@@ -436,7 +380,7 @@ fn what_is_written_stays_text(browser: &mut Browser) {
     let folder = browser.folder.clone();
     fs::write(folder.join("hostile.sf"), source).expect("the target directory can be written");
     let page = Page::of(&folder, &["hostile.sf", "b"]);
-    browser.open(&page);
+    open(browser, &page, Script::On);
     assert_eq!(browser.evaluate("window.broken ?? null"), Value::Null);
     let title = browser.evaluate("document.querySelector('.result').textContent");
     assert!(
@@ -449,7 +393,7 @@ fn what_is_written_stays_text(browser: &mut Browser) {
     assert_eq!(unseen, false);
     let carried = browser.evaluate("JSON.parse(document.getElementById('answer').textContent)");
     assert_eq!(carried, page.json);
-    browser.assert_quiet();
+    assert_quiet(browser);
 }
 
 fn a_large_answer_is_a_page_of_bounded_size(browser: &mut Browser) {
@@ -468,7 +412,7 @@ fn a_large_answer_is_a_page_of_bounded_size(browser: &mut Browser) {
         let depends = page.json["depends"].as_array().expect("a list").len();
         assert!(depends >= dependences, "{depends}");
         assert!(page.html.len() < 6 << 20, "{} bytes", page.html.len());
-        browser.open(&page);
+        open(browser, &page, Script::On);
         let seen = browser.evaluate(
             "[[...document.querySelectorAll('.node')].filter((node) => node.getClientRects().length > 0).length,
               document.querySelectorAll('.node').length, document.querySelectorAll('*').length,
@@ -480,7 +424,7 @@ fn a_large_answer_is_a_page_of_bounded_size(browser: &mut Browser) {
             "{seen}"
         );
         assert_eq!(seen[3], true, "it says how many more there are");
-        browser.assert_quiet();
+        assert_quiet(browser);
         assert!(
             begun.elapsed() < Duration::from_secs(60),
             "{:?}",
@@ -527,277 +471,14 @@ fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-fn text(value: &Value) -> &str {
-    value.as_str().unwrap_or_else(|| panic!("{value} is text"))
+fn open(browser: &mut Browser, page: &Page, script: Script) {
+    let file = browser.folder.join("page.html");
+    fs::write(&file, &page.html).expect("the target directory can be written");
+    let file = file.canonicalize().expect("it was just written");
+    browser.go(&format!("file://{}", file.display()), script);
 }
 
-/// A browser with one page, and what happened in it.
-struct Browser {
-    process: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-    folder: PathBuf,
-    session: Option<String>,
-    calls: u64,
-    /// What the browser told without being asked, since the page was opened.
-    events: Vec<Value>,
-}
-
-impl Browser {
-    fn start() -> Self {
-        let name = format!("browser-{}", std::process::id());
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        fs::create_dir_all(&folder).expect("the target directory can be written");
-        // The browser reads what it is told from the descriptor 3, and answers to 4. One that hangs is ended.
-        let mut command = Command::new("sh");
-        command.args([
-            "-c",
-            "exec timeout 300 \"$@\" 3<&0 4>&1 0</dev/null 1>/dev/null 2>/dev/null",
-            "sh",
-        ]);
-        command.args([
-            "chromium",
-            "--headless",
-            "--remote-debugging-pipe",
-            "--no-first-run",
-        ]);
-        command.args([
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--disable-extensions",
-        ]);
-        command.args([
-            "--disable-background-networking",
-            "--disable-component-update",
-        ]);
-        command.arg(format!(
-            "--user-data-dir={}",
-            folder.join("profile").display()
-        ));
-        if is_root() {
-            command.arg("--no-sandbox");
-        }
-        let mut process = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("a shell can be run");
-        let input = process.stdin.take().expect("it is piped");
-        let output = BufReader::new(process.stdout.take().expect("it is piped"));
-        let mut browser = Self {
-            process,
-            input,
-            output,
-            folder,
-            session: None,
-            calls: 0,
-            events: Vec::new(),
-        };
-        let target = browser.call("Target.createTarget", json!({ "url": "about:blank" }));
-        let target = text(&target["targetId"]).to_owned();
-        let attached = json!({ "targetId": target, "flatten": true });
-        let attached = browser.call("Target.attachToTarget", attached);
-        let downloads = json!({ "behavior": "allow", "downloadPath": browser.folder.canonicalize().expect("it is there") });
-        browser.call("Browser.setDownloadBehavior", downloads);
-        let permissions =
-            json!({ "permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"] });
-        browser.call("Browser.grantPermissions", permissions);
-        browser.session = Some(text(&attached["sessionId"]).to_owned());
-        for domain in ["Page", "Runtime", "Network", "Log", "Accessibility"] {
-            browser.call(&format!("{domain}.enable"), json!({}));
-        }
-        browser.width(1280);
-        browser.scheme("light");
-        browser
-    }
-
-    fn open(&mut self, page: &Page) {
-        self.call(
-            "Emulation.setScriptExecutionDisabled",
-            json!({ "value": false }),
-        );
-        self.load(page);
-    }
-
-    fn without_script(&mut self, page: &Page) {
-        self.call(
-            "Emulation.setScriptExecutionDisabled",
-            json!({ "value": true }),
-        );
-        self.load(page);
-    }
-
-    fn load(&mut self, page: &Page) {
-        let file = self.folder.join("page.html");
-        fs::write(&file, &page.html).expect("the target directory can be written");
-        let file = file.canonicalize().expect("it was just written");
-        self.events.clear();
-        let url = format!("file://{}", file.display());
-        self.call("Page.navigate", json!({ "url": url }));
-        while !self
-            .events
-            .iter()
-            .any(|event| event["method"] == "Page.loadEventFired")
-        {
-            let event = self.read();
-            self.events.push(event);
-        }
-        self.call("Page.bringToFront", json!({}));
-    }
-
-    /// Fails if the page complained, or asked for anything but itself.
-    fn assert_quiet(&mut self) {
-        let mut requests = 0;
-        for event in &self.events {
-            let is_trouble = match text(&event["method"]) {
-                "Runtime.exceptionThrown" | "Log.entryAdded" | "Network.loadingFailed" => true,
-                "Runtime.consoleAPICalled" => true,
-                "Network.requestWillBeSent" => {
-                    let url = text(&event["params"]["request"]["url"]);
-                    requests += 1;
-                    // A picture that is saved is handed over inside of the browser.
-                    !url.starts_with("file://") && !url.starts_with("blob:")
-                }
-                _ => false,
-            };
-            assert!(!is_trouble, "{event}");
-        }
-        let blobs = |event: &&Value| {
-            event["method"] == "Network.requestWillBeSent"
-                && text(&event["params"]["request"]["url"]).starts_with("blob:")
-        };
-        assert_eq!(requests - self.events.iter().filter(blobs).count(), 1);
-    }
-
-    fn width(&mut self, width: u32) {
-        let metrics =
-            json!({ "width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500 });
-        self.call("Emulation.setDeviceMetricsOverride", metrics);
-    }
-
-    fn scheme(&mut self, scheme: &str) {
-        let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
-        self.call(
-            "Emulation.setEmulatedMedia",
-            json!({ "features": features }),
-        );
-    }
-
-    /// What an expression of the page's language is.
-    fn evaluate(&mut self, expression: &str) -> Value {
-        let question =
-            json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
-        let answer = self.call("Runtime.evaluate", question);
-        assert!(
-            answer["exceptionDetails"].is_null(),
-            "{expression}: {answer}"
-        );
-        answer["result"]["value"].clone()
-    }
-
-    fn wait_for(&mut self, condition: &str) {
-        let begun = Instant::now();
-        while self.evaluate(condition) != true {
-            assert!(
-                begun.elapsed() < Duration::from_secs(20),
-                "{condition} does not come"
-            );
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-
-    /// Clicks into the middle of an element, as a hand does.
-    fn click(&mut self, element: &str) {
-        let middle = self.evaluate(&format!(
-            "(() => {{
-               const element = {element};
-               element.scrollIntoView({{ block: 'center', inline: 'center' }});
-               const box = element.getClientRects()[0];
-               return [box.left + box.width / 2, box.top + box.height / 2];
-             }})()"
-        ));
-        for kind in ["mousePressed", "mouseReleased"] {
-            let event = json!({ "type": kind, "x": middle[0], "y": middle[1], "button": "left", "clickCount": 1 });
-            self.call("Input.dispatchMouseEvent", event);
-        }
-    }
-
-    /// Presses a key.
-    fn key(&mut self, key: &str) {
-        let code = match key {
-            "Tab" => 9,
-            "Enter" => 13,
-            "Home" => 36,
-            "ArrowLeft" => 37,
-            "ArrowUp" => 38,
-            "ArrowRight" => 39,
-            _ => 40,
-        };
-        for kind in ["rawKeyDown", "keyUp"] {
-            let event =
-                json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code });
-            self.call("Input.dispatchKeyEvent", event);
-        }
-    }
-
-    /// Asks the browser for something, and waits for the answer.
-    fn call(&mut self, method: &str, parameters: Value) -> Value {
-        self.calls += 1;
-        let mut message = json!({ "id": self.calls, "method": method, "params": parameters });
-        if let Some(session) = &self.session {
-            message["sessionId"] = json!(session);
-        }
-        let mut bytes = message.to_string().into_bytes();
-        bytes.push(0);
-        let sent = self
-            .input
-            .write_all(&bytes)
-            .and_then(|()| self.input.flush());
-        sent.expect("Chromium listens; if it is not installed: apt-get install chromium");
-        loop {
-            let mut message = self.read();
-            if message["id"] == self.calls {
-                assert!(message["error"].is_null(), "{method}: {}", message["error"]);
-                return message["result"].take();
-            }
-            if message["method"].is_string() {
-                self.events.push(message);
-            }
-        }
-    }
-
-    fn read(&mut self) -> Value {
-        let mut bytes = Vec::new();
-        self.output
-            .read_until(0, &mut bytes)
-            .expect("Chromium answers");
-        assert_eq!(
-            bytes.pop(),
-            Some(0),
-            "Chromium ended; if it is not installed: apt-get install chromium"
-        );
-        serde_json::from_slice(&bytes).expect("Chromium speaks JSON")
-    }
-}
-
-impl Drop for Browser {
-    fn drop(&mut self) {
-        // What is left behind by a browser that does not listen any more does no harm.
-        let _ = self
-            .input
-            .write_all(b"{\"id\":0,\"method\":\"Browser.close\"}\0");
-        let _ = self.process.wait();
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
-#[cfg(unix)]
-fn is_root() -> bool {
-    use std::os::unix::fs::MetadataExt;
-    fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
-}
-
-#[cfg(not(unix))]
-fn is_root() -> bool {
-    false
+/// A picture that is saved is handed over inside of the browser; else a page asks for nothing but itself.
+fn assert_quiet(browser: &mut Browser) {
+    assert_eq!(browser.assert_quiet(&["file://", "blob:"]), 1);
 }

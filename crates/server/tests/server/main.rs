@@ -1,5 +1,7 @@
 //! A real server on a socket, and those who use it, well and ill.
 
+mod page;
+
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -805,7 +807,7 @@ fn what_is_hostile_is_refused_and_does_nothing() {
             404,
             "server.not-found",
         ),
-        ("GET", "/", &token, "", 404, "server.not-found"),
+        ("GET", "/nowhere", &token, "", 404, "server.not-found"),
         (
             "GET",
             "/../../etc/passwd",

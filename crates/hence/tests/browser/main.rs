@@ -1,0 +1,5 @@
+//! Pages in a real browser.
+
+mod chromium;
+mod service;
+mod why;

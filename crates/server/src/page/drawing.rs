@@ -1,0 +1,141 @@
+//! Pictures: boxes in columns, and lines between them from left to right. Everything in one is also said beside it.
+
+use super::html::{Html, html, shortened};
+
+const WIDTH: i32 = 210;
+const HEIGHT: i32 = 48;
+const BESIDE: i32 = 56;
+const BELOW: i32 = 14;
+const MARGIN: i32 = 8;
+/// So many letters fit into a box.
+const LETTERS: usize = 23;
+
+/// A picture that is being made.
+#[derive(Default)]
+pub(crate) struct Picture {
+    shapes: Vec<Shape>,
+    lines: Vec<(usize, usize, &'static str)>,
+}
+
+/// A box of a picture.
+pub(crate) struct Shape {
+    /// From the left.
+    pub column: usize,
+    /// From the top, in half boxes.
+    pub row: usize,
+    /// What it is like, for its looks.
+    pub class: &'static str,
+    pub title: String,
+    pub detail: String,
+    /// Where it leads.
+    pub to: Option<String>,
+}
+
+impl Picture {
+    /// Adds a box, and says which it is.
+    pub fn shape(&mut self, shape: Shape) -> usize {
+        self.shapes.push(shape);
+        self.shapes.len() - 1
+    }
+
+    /// Adds a line between two boxes.
+    pub fn line(&mut self, from: usize, to: usize, class: &'static str) {
+        self.lines.push((from, to, class));
+    }
+
+    /// The picture under a name.
+    pub fn drawn(&self, name: &str) -> Html {
+        let spots = self.shapes.iter().map(spot);
+        let right = spots.clone().map(|(x, _)| x).max().unwrap_or(0);
+        let bottom = spots.map(|(_, y)| y).max().unwrap_or(0);
+        let (width, height) = (right + WIDTH + MARGIN, bottom + HEIGHT + MARGIN);
+        let mut inside = Html::default();
+        for &(from, to, class) in &self.lines {
+            let ((x, y), (right, up)) = (spot(&self.shapes[from]), spot(&self.shapes[to]));
+            let (x, y, up) = (x + WIDTH, y + HEIGHT / 2, up + HEIGHT / 2);
+            let middle = (x + right) / 2;
+            inside.add(
+                "<path class=\"line {}\" d=\"M{} {}C{} {} {} {} {} {}\"/>\n",
+                &[&class, &x, &y, &middle, &y, &middle, &up, &right, &up],
+            );
+        }
+        for shape in &self.shapes {
+            inside.add("{}", &[&drawn(shape)]);
+        }
+        html(
+            "<div class=\"canvas\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">\
+             <svg class=\"picture\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\">\n{}</svg></div>\n",
+            &[&name, &width, &height, &width, &height, &inside],
+        )
+    }
+}
+
+fn spot(shape: &Shape) -> (i32, i32) {
+    let (column, row) = (shape.column as i32, shape.row as i32);
+    let x = MARGIN + column * (WIDTH + BESIDE);
+    (x, MARGIN + row * (HEIGHT + BELOW) / 2)
+}
+
+fn drawn(shape: &Shape) -> Html {
+    let (x, y) = spot(shape);
+    let (title, detail) = (
+        shortened(&one_line(&shape.title), LETTERS),
+        shortened(&one_line(&shape.detail), LETTERS + 4),
+    );
+    let level = match shape.detail.is_empty() {
+        true => HEIGHT / 2 + 5,
+        false => 20,
+    };
+    let inside = html(
+        "<g class=\"box {}\" transform=\"translate({} {})\"><title>{} {}</title>\
+         <rect width=\"{}\" height=\"{}\" rx=\"6\"/><text class=\"title\" x=\"12\" y=\"{}\">{}</text>\
+         <text class=\"detail\" x=\"12\" y=\"37\">{}</text></g>",
+        &[
+            &shape.class,
+            &x,
+            &y,
+            &shape.title,
+            &shape.detail,
+            &WIDTH,
+            &HEIGHT,
+            &level,
+            &title,
+            &detail,
+        ],
+    );
+    match &shape.to {
+        Some(to) => html("<a href=\"{}\">{}</a>\n", &[to, &inside]),
+        None => inside,
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.replace(['\n', '\t'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_go_from_the_right_of_a_box_to_the_left_of_the_next() {
+        let mut picture = Picture::default();
+        let shape = |column, title: &str| Shape {
+            column,
+            row: 0,
+            class: "feature",
+            title: title.to_owned(),
+            detail: String::new(),
+            to: None,
+        };
+        let one = picture.shape(shape(0, "<one>"));
+        let other = picture.shape(shape(1, "other"));
+        picture.line(one, other, "stands");
+        let drawn = picture.drawn("both").into_string();
+        assert!(
+            drawn.contains("d=\"M218 32C246 32 246 32 274 32\""),
+            "{drawn}"
+        );
+        assert!(drawn.contains(">&lt;one&gt;</text>"), "{drawn}");
+    }
+}

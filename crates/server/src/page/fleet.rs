@@ -1,0 +1,433 @@
+//! Groups and features: which installs which, as a picture and as tables.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::IntoResponse;
+use ecow::EcoString;
+use hence_fleet::Kind;
+use hence_fleet::token::Role;
+use hence_ledger::key::fold;
+use hence_ledger::{Keys, State as Asserted};
+use hence_service::Service;
+use hence_service::explained::shown;
+use hence_service::pushed::Archive;
+
+use super::drawing::{Picture, Shape};
+use super::html::{Html, address, count, html, link, shortened};
+use super::nodes::{line_of, there, version};
+use super::session::Signed;
+use super::shell::{Area, Live, Sheet, Shown};
+use crate::answer::No;
+use crate::hub::Hub;
+use crate::routes::At;
+
+/// So many groups and so many features are drawn, and told.
+const DRAWN: usize = 40;
+const TOLD: usize = 300;
+/// So many nodes of a group are told.
+const MEMBERS: usize = 200;
+/// So much of a value is told.
+const LONGEST: usize = 300;
+
+/// What a group or a feature is made of, by their folded names.
+#[derive(Default)]
+struct Made {
+    /// What is installed, or included: the highest priority first.
+    features: Vec<String>,
+    depends: Vec<String>,
+    conflicts: Vec<String>,
+    parameters: usize,
+}
+
+/// What all things of a kind are made of.
+fn made(state: &Asserted, kind: Kind) -> BTreeMap<String, Made> {
+    let mut all: BTreeMap<String, (Made, Vec<(i64, String)>)> = BTreeMap::new();
+    let top = hence_ledger::Key::new([kind.word()]);
+    for (key, assertion) in state.among(Keys::Under(top)) {
+        let names: Vec<_> = key.names().collect();
+        let [_, name, clause @ ..] = names.as_slice() else {
+            continue;
+        };
+        let (thing, ranked) = all.entry(name.to_string()).or_default();
+        let [word, other] = clause else {
+            continue;
+        };
+        let other = other.to_string();
+        match word.as_ref() {
+            "feature" | "include" => {
+                let rank = assertion.value.as_text().unwrap_or_default();
+                ranked.push((rank.parse().unwrap_or(0), other));
+            }
+            "depend" => thing.depends.push(other),
+            "conflict" => thing.conflicts.push(other),
+            "param" => thing.parameters += 1,
+            _ => {}
+        }
+    }
+    let sorted = |(name, (mut made, mut ranked)): (String, (Made, Vec<(i64, String)>))| {
+        ranked.sort();
+        made.features = ranked.into_iter().map(|(_, name)| name).collect();
+        (name, made)
+    };
+    all.into_iter().map(sorted).collect()
+}
+
+/// A name as it is spelled, and as a link.
+fn named(service: &Service, kind: Kind, folded: &str) -> Html {
+    let spelling = service.head().spelling(kind, folded);
+    let name = spelling.unwrap_or_else(|| folded.into());
+    match kind {
+        Kind::Node => link(&address(&["nodes", &name]), &name),
+        Kind::Group => link(&address(&["groups", &name]), &called(&name)),
+        Kind::Feature => link(&address(&["features", &name]), &name),
+        Kind::Param | Kind::Subsystem => html("{}", &[&name]),
+    }
+}
+
+/// What people call a group.
+fn called(group: &str) -> EcoString {
+    match fold(group) == hence_fleet::words::DEFAULT {
+        true => "all nodes".into(),
+        false => group.into(),
+    }
+}
+
+fn several(service: &Service, kind: Kind, names: &[String]) -> Html {
+    let mut list = Html::default();
+    for (number, name) in names.iter().take(MEMBERS).enumerate() {
+        if number > 0 {
+            list.add(", ", &[]);
+        }
+        list.add("{}", &[&named(service, kind, name)]);
+    }
+    match names.len() {
+        0 => html("<span class=\"calm\">–</span>", &[]),
+        many if many > MEMBERS => html("{} and {} more", &[&list, &(many - MEMBERS)]),
+        _ => list,
+    }
+}
+
+/// All groups and features.
+pub async fn fleet(State(hub): State<Arc<Hub>>, signed: Signed) -> Shown {
+    signed.access.must(Role::Read)?;
+    let body = hub.work(|service| Ok(overview(service)));
+    let sheet = Sheet::new("Fleet", Area::Fleet, body.await?);
+    Ok(sheet.live(Live::Follows).into_response())
+}
+
+fn overview(service: &Service) -> Html {
+    let groups = made(service.state(), Kind::Group);
+    let features = made(service.state(), Kind::Feature);
+    let mut sizes: BTreeMap<String, usize> = BTreeMap::new();
+    for (key, _) in service
+        .state()
+        .among(Keys::Under(hence_ledger::Key::new(["node"])))
+    {
+        let names: Vec<_> = key.names().collect();
+        if let [_, _, word, group] = names.as_slice()
+            && word == "group"
+        {
+            *sizes.entry(group.to_string()).or_default() += 1;
+        }
+    }
+    sizes.insert(
+        hence_fleet::words::DEFAULT.to_owned(),
+        service.head().node_count(),
+    );
+    let size = |group: &str| sizes.get(group).copied().unwrap_or(0);
+    let mut group_rows = Html::default();
+    for (name, made) in groups.iter().take(TOLD) {
+        group_rows.add(
+            "<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td><td>{}</td><td class=\"number\">{}</td></tr>\n",
+            &[
+                &named(service, Kind::Group, name),
+                &size(name),
+                &several(service, Kind::Feature, &made.features),
+                &made.parameters,
+            ],
+        );
+    }
+    let mut feature_rows = Html::default();
+    for (name, made) in features.iter().take(TOLD) {
+        feature_rows.add(
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td class=\"number\">{}</td></tr>\n",
+            &[
+                &named(service, Kind::Feature, name),
+                &several(service, Kind::Feature, &made.features),
+                &several(service, Kind::Feature, &made.depends),
+                &several(service, Kind::Feature, &made.conflicts),
+                &made.parameters,
+            ],
+        );
+    }
+    if groups.is_empty() && features.is_empty() {
+        return html(
+            "<h1>Fleet</h1>\n<p class=\"empty\">There are no groups and no features yet. \
+             <code>hence add feature NAME</code> and <code>hence add group NAME</code> make them, and <code>hence push</code> \
+             compiles them from sources.</p>\n",
+            &[],
+        );
+    }
+    html(
+        "<h1>Fleet <span class=\"aside\">{}, {}</span></h1>\n\
+         <section aria-labelledby=\"graph\">\n<h2 id=\"graph\">What installs what</h2>\n{}{}</section>\n\
+         <section aria-labelledby=\"groups\">\n<h2 id=\"groups\">Groups</h2>\n\
+         <div class=\"wide\"><table>\n<caption class=\"unseen\">Groups and what they install</caption>\n\
+         <thead><tr><th scope=\"col\">Group</th><th scope=\"col\" class=\"number\">Nodes</th><th scope=\"col\">Installs</th>\
+         <th scope=\"col\" class=\"number\">Sets</th></tr></thead>\n<tbody>\n{}</tbody>\n</table></div>\n{}</section>\n\
+         <section aria-labelledby=\"features\">\n<h2 id=\"features\">Features</h2>\n\
+         <div class=\"wide\"><table>\n<caption class=\"unseen\">Features and what they include</caption>\n\
+         <thead><tr><th scope=\"col\">Feature</th><th scope=\"col\">Includes</th><th scope=\"col\">Needs</th>\
+         <th scope=\"col\">Not with</th><th scope=\"col\" class=\"number\">Sets</th></tr></thead>\n<tbody>\n{}</tbody>\n\
+         </table></div>\n{}</section>\n",
+        &[
+            &count(groups.len(), "group"),
+            &count(features.len(), "feature"),
+            &picture(service, &groups, &features),
+            &more(groups.len().max(features.len()), DRAWN, "are not drawn"),
+            &group_rows,
+            &more(groups.len(), TOLD, "are found by searching"),
+            &feature_rows,
+            &more(features.len(), TOLD, "are found by searching"),
+        ],
+    )
+}
+
+/// A word about what is left out.
+pub(super) fn more(all: usize, most: usize, words: &str) -> Html {
+    match all.saturating_sub(most) {
+        0 => Html::default(),
+        more => html("<p class=\"note\">{} more {}.</p>\n", &[&more, &words]),
+    }
+}
+
+/// Groups on the left, and features the further to the right the more features include them.
+fn picture(
+    service: &Service,
+    groups: &BTreeMap<String, Made>,
+    features: &BTreeMap<String, Made>,
+) -> Html {
+    let drawn: Vec<&String> = features.keys().take(DRAWN).collect();
+    let mut columns: BTreeMap<&str, usize> = drawn.iter().map(|name| (name.as_str(), 1)).collect();
+    // Nothing includes itself, so this ends; if it did, it would end all the same.
+    for _ in 0..drawn.len() {
+        let mut moved = false;
+        for name in &drawn {
+            let column = columns[name.as_str()];
+            for included in &features[*name].features {
+                if let Some(other) = columns.get_mut(included.as_str())
+                    && *other <= column
+                    && column < DRAWN
+                {
+                    *other = column + 1;
+                    moved = true;
+                }
+            }
+        }
+        if !moved {
+            break;
+        }
+    }
+    let mut picture = Picture::default();
+    let mut shapes: BTreeMap<(Kind, &str), (usize, usize)> = BTreeMap::new();
+    let mut rows: BTreeMap<usize, usize> = BTreeMap::new();
+    let spelled = |kind, name: &str| {
+        let spelling = service.head().spelling(kind, name);
+        spelling.unwrap_or_else(|| name.into())
+    };
+    for (name, made) in groups.iter().take(DRAWN) {
+        let row = rows.entry(0).or_default();
+        let spelling = spelled(Kind::Group, name);
+        let shape = picture.shape(Shape {
+            column: 0,
+            row: *row,
+            class: "group",
+            title: called(&spelling).to_string(),
+            detail: format!("group, sets {}", made.parameters),
+            to: Some(address(&["groups", &spelling])),
+        });
+        shapes.insert((Kind::Group, name), (shape, *row));
+        *row += 2;
+    }
+    // Each column in the order of what leads to it, so that few lines cross.
+    let last = columns.values().copied().max().unwrap_or(0);
+    for column in 1..=last {
+        let mut here: Vec<(usize, &str)> = Vec::new();
+        for (name, _) in columns.iter().filter(|(_, at)| **at == column) {
+            let leading = shapes.iter().filter(|((kind, from), _)| {
+                let all = match kind {
+                    Kind::Group => groups,
+                    _ => features,
+                };
+                all[*from].features.iter().any(|other| other == name)
+            });
+            let leading: Vec<usize> = leading.map(|(_, (_, row))| *row).collect();
+            let mean = leading.iter().sum::<usize>() * 10 / leading.len().max(1);
+            here.push((if leading.is_empty() { usize::MAX } else { mean }, name));
+        }
+        here.sort();
+        for (row, (_, name)) in here.into_iter().enumerate() {
+            let spelling = spelled(Kind::Feature, name);
+            let made = &features[name];
+            let shape = picture.shape(Shape {
+                column,
+                row: 2 * row,
+                class: "feature",
+                title: spelling.to_string(),
+                detail: format!("feature, sets {}", made.parameters),
+                to: Some(address(&["features", &spelling])),
+            });
+            shapes.insert((Kind::Feature, name), (shape, 2 * row));
+        }
+    }
+    for ((kind, from), (shape, _)) in &shapes {
+        let all = match kind {
+            Kind::Group => groups,
+            _ => features,
+        };
+        for other in &all[*from].features {
+            if let Some((other, _)) = shapes.get(&(Kind::Feature, other.as_str())) {
+                picture.line(*shape, *other, "stands");
+            }
+        }
+    }
+    picture.drawn(
+        "Groups on the left and the features that they install; the tables below say the same",
+    )
+}
+
+/// A group: who is in it, what it installs, what it sets.
+pub async fn group(State(hub): State<Arc<Hub>>, signed: Signed, At(name): At<String>) -> Shown {
+    thing(&hub, &signed, Kind::Group, name).await
+}
+
+/// A feature: what it includes, who installs it, what it sets.
+pub async fn feature(State(hub): State<Arc<Hub>>, signed: Signed, At(name): At<String>) -> Shown {
+    thing(&hub, &signed, Kind::Feature, name).await
+}
+
+async fn thing(hub: &Arc<Hub>, signed: &Signed, kind: Kind, name: String) -> Shown {
+    signed.access.must(Role::Read)?;
+    let (name, body) = hub
+        .work(move |service| {
+            let name = there(service, kind, &name)?;
+            let facts = match kind {
+                Kind::Group => of_group(service, &name),
+                _ => of_feature(service, &name),
+            };
+            let (kicker, called) = match kind {
+                Kind::Group => ("Group", called(&name)),
+                _ => ("Feature", name.clone()),
+            };
+            let body = html(
+                "<p class=\"kicker\"><a href=\"/fleet\">{}</a></p>\n<h1>{}</h1>\n{}{}",
+                &[&kicker, &called, &facts, &assertions(service, kind, &name)?],
+            );
+            Ok((called, body))
+        })
+        .await?;
+    let sheet = Sheet::new(&name, Area::Fleet, body).live(Live::Follows);
+    Ok(sheet.into_response())
+}
+
+fn of_group(service: &Service, name: &str) -> Html {
+    let groups = made(service.state(), Kind::Group);
+    let none = Made::default();
+    let made = groups.get(&fold(name)).unwrap_or(&none);
+    let members: Vec<String> = service
+        .head()
+        .members(name)
+        .iter()
+        .map(|name| fold(name))
+        .collect();
+    html(
+        "<dl class=\"facts\">\n<div><dt>Installs</dt><dd>{}</dd></div>\n\
+         <div class=\"broad\"><dt>{}</dt><dd>{}</dd></div>\n</dl>\n",
+        &[
+            &several(service, Kind::Feature, &made.features),
+            &count(members.len(), "node"),
+            &several(service, Kind::Node, &members),
+        ],
+    )
+}
+
+fn of_feature(service: &Service, name: &str) -> Html {
+    let features = made(service.state(), Kind::Feature);
+    let groups = made(service.state(), Kind::Group);
+    let folded = fold(name);
+    let none = Made::default();
+    let made = features.get(&folded).unwrap_or(&none);
+    let with = |all: &BTreeMap<String, Made>| -> Vec<String> {
+        let having = all.iter();
+        let having = having.filter(|(_, made)| made.features.contains(&folded));
+        having.map(|(name, _)| name.clone()).collect()
+    };
+    html(
+        "<dl class=\"facts\">\n<div><dt>Installed by</dt><dd>{}</dd></div>\n<div><dt>Included by</dt><dd>{}</dd></div>\n\
+         <div><dt>Includes</dt><dd>{}</dd></div>\n<div><dt>Needs</dt><dd>{}</dd></div>\n\
+         <div><dt>Not with</dt><dd>{}</dd></div>\n</dl>\n",
+        &[
+            &several(service, Kind::Group, &with(&groups)),
+            &several(service, Kind::Feature, &with(&features)),
+            &several(service, Kind::Feature, &made.features),
+            &several(service, Kind::Feature, &made.depends),
+            &several(service, Kind::Feature, &made.conflicts),
+        ],
+    )
+}
+
+/// The parameters that a group or a feature sets, and where that is written.
+fn assertions(service: &Service, kind: Kind, name: &str) -> Result<Html, No> {
+    let archive = Archive::new(service);
+    let top = kind.key(name).child("param");
+    let all: Vec<_> = service.state().among(Keys::Under(top)).collect();
+    let mut rows = Html::default();
+    for (key, assertion) in all.iter().take(TOLD) {
+        let parameter = key.names().next_back().unwrap_or_default().into_owned();
+        let spelling = service.head().spelling(Kind::Param, &parameter);
+        let parameter = spelling.unwrap_or_else(|| parameter.into());
+        let value = match shown(&assertion.value) {
+            Some(value) => html("<code>{}</code>", &[&shortened(&value, LONGEST)]),
+            None => html("<span class=\"calm\">its default</span>", &[]),
+        };
+        let author = archive.made(assertion);
+        let author = author.map(|made| made.author.clone()).unwrap_or_default();
+        let place = archive.written(key, assertion).map(|written| {
+            html(
+                "<code class=\"place\">{}</code> ",
+                &[&line_of(&written.place)],
+            )
+        });
+        rows.add(
+            "<tr><th scope=\"row\"><code>{}</code></th><td class=\"value\">{}</td><td>{}</td>\
+             <td class=\"from\">{}<span class=\"by\">{} in {}</span></td></tr>\n",
+            &[
+                &parameter,
+                &value,
+                &assertion.owner.as_str(),
+                &place,
+                &author,
+                &version(assertion.since),
+            ],
+        );
+    }
+    if rows.is_empty() {
+        return Ok(html(
+            "<p class=\"empty\">It sets nothing itself.</p>\n",
+            &[],
+        ));
+    }
+    Ok(html(
+        "<h2>Sets <span class=\"aside\">{}</span></h2>\n<div class=\"wide\"><table class=\"config\">\n\
+         <caption class=\"unseen\">Parameters that it sets</caption>\n<thead><tr><th scope=\"col\">Parameter</th>\
+         <th scope=\"col\">Value</th><th scope=\"col\">Owner</th><th scope=\"col\">Written</th></tr></thead>\n\
+         <tbody>\n{}</tbody>\n</table></div>\n{}",
+        &[
+            &count(all.len(), "parameter"),
+            &rows,
+            &more(all.len(), TOLD, "are not shown"),
+        ],
+    ))
+}

@@ -1,0 +1,289 @@
+//! Why a value is what it is: everybody who had a say in it, and the line that each of them wrote.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::IntoResponse;
+use hence_fleet::edit::NO_SUCH;
+use hence_fleet::explain::{Contribution, Effect, Membership};
+use hence_fleet::token::Role;
+use hence_fleet::{Explanation, Kind};
+use hence_service::moment::moment;
+use hence_service::pushed::{Archive, Written};
+use serde::Deserialize;
+
+use super::drawing::{Picture, Shape};
+use super::html::{Html, address, coded, html, link, shortened};
+use super::nodes::{Which, deciding, line_of, there, version, who};
+use super::session::Signed;
+use super::shell::{Area, Live, Sheet, Shown};
+use crate::answer::No;
+use crate::hub::Hub;
+use crate::routes::{Asked, At};
+
+/// So many of those who had a say are told, those that decide among them.
+const MOST: usize = 50;
+/// So many of them are in the picture.
+const DRAWN: usize = 12;
+/// So much of a value is told.
+const LONGEST: usize = 2000;
+
+#[derive(Deserialize)]
+pub(crate) struct Looking {
+    of: Option<String>,
+}
+
+pub async fn why(
+    State(hub): State<Arc<Hub>>,
+    signed: Signed,
+    At((node, parameter)): At<(String, String)>,
+    Asked(Looking { of }): Asked<Looking>,
+) -> Shown {
+    signed.access.must(Role::Read)?;
+    let which = Which::of(of.as_deref());
+    let (title, body) = hub
+        .work(move |service| {
+            let node = there(service, Kind::Node, &node)?;
+            let found = which.look(service, &node, |pool, archive| {
+                let explanation = pool.explain(&node, &parameter)?;
+                Some((
+                    explanation.parameter.to_string(),
+                    page(archive, &explanation, which),
+                ))
+            })?;
+            found.ok_or_else(|| {
+                let message = format!("`{parameter}` is not in the configuration of `{node}`");
+                No::new(NO_SUCH, message)
+            })
+        })
+        .await?;
+    let sheet = Sheet::new(&format!("Why {title}"), Area::Nodes, body);
+    Ok(sheet.live(Live::Follows).into_response())
+}
+
+fn page(archive: &Archive<'_>, explanation: &Explanation, which: Which) -> Html {
+    let value = explanation.value.to_string();
+    let first = explanation.chain.len().saturating_sub(MOST);
+    let mut items = Html::default();
+    for contribution in explanation.chain[first..].iter().rev() {
+        items.add("{}", &[&item(archive, explanation, contribution)]);
+    }
+    let more = match first {
+        0 => Html::default(),
+        more => html("<p class=\"note\">And {} more below these.</p>\n", &[&more]),
+    };
+    let sentence = deciding(explanation)
+        .map(|contribution| contribution.sentence(&explanation.node, &explanation.parameter));
+    let tense = match which {
+        Which::Active => "",
+        Which::Asserted => ", after the next activation",
+    };
+    let node = format!(
+        "{}{}",
+        address(&["nodes", &explanation.node]),
+        which.query()
+    );
+    html(
+        "<p class=\"kicker\">{}{}</p>\n<h1><code>{}</code> <span class=\"is\">=</span> <code class=\"result\">{}</code></h1>\n\
+         <p class=\"lead\">{}.</p>\n<section aria-labelledby=\"graph\">\n<h2 id=\"graph\">How it came here</h2>\n{}</section>\n\
+         <section aria-labelledby=\"chain\">\n<h2 id=\"chain\">Who had a say <span class=\"aside\">the last word first</span></h2>\n\
+         <ol class=\"chain\" reversed>\n{}</ol>\n{}</section>\n",
+        &[
+            &link(&node, &explanation.node),
+            &tense,
+            &explanation.parameter,
+            &shortened(&value, LONGEST),
+            &sentence,
+            &picture(archive, explanation),
+            &items,
+            &more,
+        ],
+    )
+}
+
+/// One of those who had a say.
+fn item(archive: &Archive<'_>, explanation: &Explanation, contribution: &Contribution) -> Html {
+    let (class, word) = became(contribution);
+    let sentence = contribution.sentence(&explanation.node, &explanation.parameter);
+    // What overrides it stands above here, and that it lost is said already.
+    let sentence = sentence.trim_end_matches("; this is overridden below");
+    let mut item = html(
+        "<li class=\"{}\">\n<p><span class=\"state {}\">{}</span> {}</p>\n\
+         <p class=\"step\">{}</p>\n<p class=\"note\">{}. {}</p>\n",
+        &[
+            &class,
+            &class,
+            &word,
+            &who(contribution),
+            &step(contribution),
+            &sentence,
+            &made(archive, contribution),
+        ],
+    );
+    let assertion = archive.assertion(&contribution.key);
+    let written = assertion.and_then(|assertion| archive.written(&contribution.key, &assertion));
+    if let Some(written) = written {
+        item.add("{}", &[&source(&written)]);
+    }
+    item.add("</li>\n", &[]);
+    item
+}
+
+/// What was there before, and after.
+fn step(contribution: &Contribution) -> Html {
+    let before = contribution.before.as_ref().map(ToString::to_string);
+    let before = before.unwrap_or_default();
+    let after = contribution.after.to_string();
+    let [old, new] = [&before, &after].map(|text| shortened(text, LONGEST));
+    match after.strip_prefix(before.as_str()) {
+        Some("") => html("{}", &[&new]),
+        Some(more) => html("{}<ins>{}</ins>", &[&old, &shortened(more, LONGEST)]),
+        None => html(
+            "<del>{}</del> <span aria-hidden=\"true\">→</span> <ins>{}</ins>",
+            &[&old, &new],
+        ),
+    }
+}
+
+/// What became of what somebody said.
+fn became(contribution: &Contribution) -> (&'static str, &'static str) {
+    match contribution.effect {
+        Effect::Stands => ("good", "counts"),
+        Effect::Lost => ("lost", "lost"),
+        Effect::None => ("calm", "no effect"),
+    }
+}
+
+/// Who asserted it, when and why.
+fn made(archive: &Archive<'_>, contribution: &Contribution) -> Html {
+    let assertion = archive.assertion(&contribution.key);
+    let Some((assertion, made)) = assertion.and_then(|assertion| {
+        let made = archive.made(&assertion)?;
+        Some((assertion, made))
+    }) else {
+        return Html::default();
+    };
+    let message = match made.message.is_empty() {
+        true => Html::default(),
+        false => html(": “{}”", &[&made.message]),
+    };
+    html(
+        "Asserted by {} in version {}, {} UTC{}.",
+        &[
+            &made.author,
+            &version(assertion.since),
+            &moment(made.time),
+            &message,
+        ],
+    )
+}
+
+/// Where it is written, and how it came from there.
+fn source(written: &Written) -> Html {
+    let mut lines = line(&written.place, written.line.as_deref(), "");
+    if let Some(computed) = &written.computed {
+        lines.add(
+            "<p class=\"note\">computed as <code>{}</code></p>\n",
+            &[computed],
+        );
+    }
+    if let Some(commit) = &written.commit {
+        lines.add("<p class=\"note\">{}</p>\n", &[commit]);
+    }
+    let mut told = vec![line_of(&written.place)];
+    for step in &written.steps {
+        // A line that was shown already says no more.
+        if !told.contains(&line_of(&step.step.place)) {
+            told.push(line_of(&step.step.place));
+            lines.add(
+                "{}",
+                &[&line(
+                    &step.step.place,
+                    step.line.as_deref(),
+                    &step.step.words,
+                )],
+            );
+        }
+    }
+    html("<div class=\"source\">\n{}</div>\n", &[&lines])
+}
+
+/// A line of a source with its place in the margin.
+fn line(place: &str, text: Option<&str>, words: &str) -> Html {
+    let words = match words.is_empty() {
+        true => Html::default(),
+        false => html(" <span class=\"note\">{}</span>", &[&coded(words)]),
+    };
+    html(
+        "<p class=\"written\"><code class=\"place\">{}</code> <code class=\"text\">{}</code>{}</p>\n",
+        &[&place, &text.map(|text| shortened(text, LONGEST)), &words],
+    )
+}
+
+/// Sources on the left, then features, then groups, and the value on the right.
+fn picture(archive: &Archive<'_>, explanation: &Explanation) -> Html {
+    let mut picture = Picture::default();
+    let first = explanation.chain.len().saturating_sub(DRAWN);
+    let chain = &explanation.chain[first..];
+    let written: Vec<Option<Written>> = chain
+        .iter()
+        .map(|contribution| {
+            let assertion = archive.assertion(&contribution.key)?;
+            archive.written(&contribution.key, &assertion)
+        })
+        .collect();
+    let sources = usize::from(written.iter().any(Option::is_some));
+    let features = usize::from(chain.iter().any(|one| !one.features.is_empty()));
+    let value = picture.shape(Shape {
+        column: sources + features + 1,
+        row: chain.len().saturating_sub(1),
+        class: "value",
+        title: explanation.value.to_string(),
+        detail: explanation.parameter.to_string(),
+        to: None,
+    });
+    for (at, (contribution, written)) in chain.iter().rev().zip(written.iter().rev()).enumerate() {
+        let (class, _) = became(contribution);
+        let row = 2 * at;
+        let to = Some(address(&["groups", &contribution.group]));
+        let (title, detail, to) = match contribution.membership {
+            Membership::Identity => (explanation.node.as_str(), "node", None),
+            Membership::Default => ("all nodes", "group", to),
+            _ => (contribution.group.as_str(), "group", to),
+        };
+        let group = picture.shape(Shape {
+            column: sources + features,
+            row,
+            class,
+            title: title.to_owned(),
+            detail: detail.to_owned(),
+            to,
+        });
+        picture.line(group, value, class);
+        let mut last = group;
+        if let Some(feature) = contribution.features.last() {
+            let feature = picture.shape(Shape {
+                column: sources,
+                row,
+                class,
+                title: feature.to_string(),
+                detail: "feature".to_owned(),
+                to: Some(address(&["features", feature])),
+            });
+            picture.line(feature, last, class);
+            last = feature;
+        }
+        if let Some(written) = written {
+            let source = picture.shape(Shape {
+                column: 0,
+                row,
+                class,
+                title: line_of(&written.place).to_owned(),
+                detail: written.line.clone().unwrap_or_default(),
+                to: None,
+            });
+            picture.line(source, last, class);
+        }
+    }
+    picture.drawn("The way of the value, from its sources on the left; the same is said below")
+}
