@@ -1,4 +1,5 @@
-//! The first five minutes: what `hence quickstart` says can be tried works as it is printed, and nothing is left behind.
+//! The first five minutes: what `hence quickstart` says can be tried works as it is printed, and nothing is left behind;
+//! and `hence doctor` says what is missing.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -29,7 +30,7 @@ impl Shop {
                 return Self { process, lines };
             }
         }
-        panic!("it ended: {lines:?}");
+        panic!("it ended, {:?}: {lines:?}", process.wait());
     }
 
     /// The commands that are to be tried, the one that prepares them first.
@@ -125,4 +126,43 @@ fn what_is_kept_can_be_looked_at_later() {
     let said = String::from_utf8(again.stderr).unwrap();
     assert!(said.starts_with("error[quickstart.failed]"), "{said}");
     std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn the_doctor_says_what_works_what_is_missing_and_what_to_do() {
+    let ask = |path: &str, variables: &[(&str, &str)]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_hence"))
+            .args(["doctor", "--format", "json", "--agent", "nowhere.cf2"])
+            .current_dir(env!("CARGO_TARGET_TMPDIR"))
+            .env("PATH", path)
+            .env_remove("HENCE_DATA")
+            .envs(variables.iter().copied())
+            .output()
+            .unwrap();
+        let said: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let findings = said.as_array().unwrap().iter().map(|one| {
+            let word = |name: &str| one[name].as_str().unwrap_or("").to_owned();
+            (word("what"), (word("how"), word("help")))
+        });
+        let findings: std::collections::BTreeMap<_, _> = findings.collect();
+        (output.status.code(), findings)
+    };
+    let (code, here) = ask(&std::env::var("PATH").unwrap(), &[]);
+    assert_eq!(code, Some(0), "{here:?}");
+    for name in ["hence", "git", "gpg", "puppet", "apache", "nginx"] {
+        assert_eq!(here[name].0, "good", "{here:?}");
+    }
+    let (_, without) = ask("/nowhere", &[]);
+    assert_eq!(without["git"].0, "missing", "{without:?}");
+    assert_eq!(without["git"].1, "on Debian: apt-get install git");
+    // What is named and does not work is wrong.
+    let variables = [
+        ("HENCE_SERVER", "http://127.0.0.1:1"),
+        ("HENCE_TOKEN", "x"),
+        ("HENCE_HTTP_ROOT", "nowhere"),
+    ];
+    let (code, wrong) = ask(&std::env::var("PATH").unwrap(), &variables);
+    assert_eq!(code, Some(1));
+    assert_eq!(wrong["http://127.0.0.1:1"].0, "wrong", "{wrong:?}");
+    assert_eq!(wrong["nowhere"].0, "wrong", "{wrong:?}");
 }
