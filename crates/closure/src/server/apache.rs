@@ -8,7 +8,7 @@
 //! Redirects are answered before Apache asks who may read, so a redirect below a directory that not everybody may read
 //! asks by itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use hence_ledger::Hash;
@@ -404,7 +404,7 @@ const FEW: usize = 6;
 const MOST: usize = 16;
 
 /// Patterns of the URLs that may be in a map: the URLs themselves; or, if these are many, all of a directory in which
-/// several are.
+/// several are, and with their extensions if these are few.
 fn patterns(map: &BTreeMap<Url, String>) -> Vec<String> {
     if map.len() <= MOST {
         return map.keys().map(pattern).collect();
@@ -418,10 +418,33 @@ fn patterns(map: &BTreeMap<Url, String>) -> Vec<String> {
     for (directory, urls) in directories {
         match urls.len() {
             1 => patterns.extend(urls.into_iter().map(pattern)),
-            _ => patterns.push(format!("{}[^/]*", pattern(&directory))),
+            _ => {
+                let names = match extensions(&directory, &urls) {
+                    Some(extensions) => format!("[^/]*\\.(?:{extensions})"),
+                    None => "[^/]*".to_owned(),
+                };
+                // What is said about the directory itself has no name.
+                let optional = if urls.contains(&&directory) { "?" } else { "" };
+                patterns.push(format!("{}(?:{names}){optional}", pattern(&directory)));
+            }
         }
     }
     patterns
+}
+
+/// More extensions are no shorter than all names.
+const MOST_EXTENSIONS: usize = 4;
+
+/// The extensions of URLs in a directory, if each has one and they are few.
+fn extensions(directory: &Url, urls: &[&Url]) -> Option<String> {
+    let files = urls.iter().filter(|url| **url != directory);
+    let extension = |url: &&Url| {
+        let (_, extension) = url.as_str().rsplit_once('.')?;
+        (!extension.contains('/')).then(|| literal(extension))
+    };
+    let extensions: Option<BTreeSet<String>> = files.map(extension).collect();
+    let extensions = extensions.filter(|all| (1..=MOST_EXTENSIONS).contains(&all.len()))?;
+    Some(extensions.into_iter().collect::<Vec<_>>().join("|"))
 }
 
 /// A path as Apache's `int:escape` writes it.
@@ -438,8 +461,13 @@ fn escaped(path: &str) -> String {
 
 /// A path as a regular expression between quotes.
 fn pattern(url: &Url) -> String {
+    literal(url.as_str())
+}
+
+/// A text as a regular expression between quotes.
+fn literal(text: &str) -> String {
     let mut pattern = String::new();
-    for character in url.as_str().chars() {
+    for character in text.chars() {
         match character {
             // Quotes and backslashes would have to be escaped twice.
             '"' => pattern.push_str("\\x22"),
