@@ -1200,6 +1200,36 @@ impl<'t> Evaluator<'t> {
         }
     }
 
+    /// Where a value is written that was only handed on from there.
+    pub(crate) fn handed_on_from(&self, mut origin: Origin) -> Option<Span> {
+        loop {
+            match self.trace.source(origin) {
+                Source::Written(at) => {
+                    let literals = Literals::of(self.loaded.iter().map(|loaded| &loaded.program));
+                    return literals.at(at).or_else(|| self.data_literal(at));
+                }
+                Source::Node(Node::Variable { definition, .. }) => {
+                    origin = self.trace.definition(*definition).value.origin;
+                }
+                Source::Node(
+                    Node::Outcome { value, .. }
+                    | Node::Chosen { value, .. }
+                    | Node::Found { value, .. },
+                ) => origin = *value,
+                Source::Node(Node::Element { operands, .. }) => {
+                    let [element, container, _] = self.trace.operands(*operands) else {
+                        return None;
+                    };
+                    if element.origin == container.origin {
+                        return None;
+                    }
+                    origin = element.origin;
+                }
+                _ => return None,
+            }
+        }
+    }
+
     /// Whether a value is `$facts`.
     fn is_facts(&self, value: &Value) -> bool {
         let Source::Node(Node::Variable { at, .. }) = self.trace.source(value.origin) else {

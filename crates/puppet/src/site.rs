@@ -36,6 +36,17 @@ pub struct Layout {
     pub hiera: Option<String>,
 }
 
+impl Layout {
+    /// Something in the directory of the environment.
+    pub fn of_environment(&self, name: &str) -> Option<String> {
+        let environment = self.environment.as_ref()?;
+        Some(match environment.trim_end_matches('/') {
+            "." => name.to_owned(),
+            directory => format!("{directory}/{name}"),
+        })
+    }
+}
+
 /// A site.
 pub struct Site<'w> {
     /// The files.
@@ -138,9 +149,8 @@ impl<'w> Site<'w> {
             self.find(&path, Some(module.into()), Parse::Manifest)
         });
         let own = || {
-            let environment = self.layout.environment.as_ref()?;
             let file = name.strip_prefix("environment::")?.replace("::", "/");
-            let path = format!("{environment}/{folder}/{file}.pp");
+            let path = self.layout.of_environment(&format!("{folder}/{file}.pp"))?;
             self.find(&path, None, Parse::Manifest)
         };
         found.or_else(own)

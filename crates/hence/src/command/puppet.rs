@@ -57,15 +57,15 @@ impl PuppetOptions {
             .as_deref()
             .map(directories)
             .unwrap_or_default();
-        if let Some(environment) = &self.environment {
-            modulepath.push(format!("{}/modules", environment.trim_end_matches('/')));
-        }
-        Layout {
+        let mut layout = Layout {
             manifest: manifest.to_owned(),
-            modulepath,
             environment: self.environment.clone(),
             hiera: self.hiera.clone(),
-        }
+            ..Layout::default()
+        };
+        modulepath.extend(layout.of_environment("modules"));
+        layout.modulepath = modulepath;
+        layout
     }
 
     /// The same for another node.

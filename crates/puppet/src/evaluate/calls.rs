@@ -366,10 +366,15 @@ impl<'t> Evaluator<'t> {
         if let Some(declared) = declared {
             trouble = trouble.label(declared, "declared here");
         }
-        if value.is_undef()
-            && let Some((span, words)) = self.absence(value.origin)
+        if value.is_undef() {
+            if let Some((span, words)) = self.absence(value.origin) {
+                trouble = trouble.label(span, words);
+            }
+        } else if !matches!(value.datum, Datum::Sensitive(_))
+            && let Some(written) = self.handed_on_from(value.origin)
+            && !(span.start <= written.start && written.end <= span.end)
         {
-            trouble = trouble.label(span, words);
+            trouble = trouble.label(written, "the value is written here");
         }
         Err(failed(trouble))
     }

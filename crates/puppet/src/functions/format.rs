@@ -13,7 +13,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     plain(
         "sprintf",
         (1, ANY),
-        "sprintf(String $format, Any *$values) >> String: values put into a text: %s %d %f %x and their like, with flags, width and precision; %<name>d and %{name} take them from a hash",
+        "sprintf(String $format, Any *$values) >> String: values put into a text: %s %d %f %x and their like, with flags, width and precision; `%<name>d` and `%{name}` take them from a hash",
         |evaluator, call| {
             let call = call.older();
             let values = &call.arguments[1..];
@@ -23,7 +23,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     plain(
         "sprintf_hash",
         (2, 2),
-        "sprintf_hash(String $format, Hash $values) >> String: values of a hash put into a text: %<name>d and %{name}",
+        "sprintf_hash(String $format, Hash $values) >> String: values of a hash put into a text: `%<name>d` and `%{name}`",
         |evaluator, call| {
             call.hash(evaluator, 1)?;
             let values = &call.arguments[1..];

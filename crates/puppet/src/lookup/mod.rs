@@ -285,10 +285,7 @@ impl<'t> Evaluator<'t> {
         let site = self.site;
         let path = match layer {
             Layer::Global => site.layout.hiera.clone()?,
-            Layer::Environment => {
-                let environment = site.layout.environment.as_ref()?;
-                format!("{}/hiera.yaml", environment.trim_end_matches('/'))
-            }
+            Layer::Environment => site.layout.of_environment("hiera.yaml")?,
             Layer::Module => return self.module_configuration(module?),
         };
         site.configuration(&path, layer)
