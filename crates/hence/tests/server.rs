@@ -267,6 +267,24 @@ fn what_happens_is_shown_as_it_happens() {
 }
 
 #[test]
+fn a_ledger_that_is_served_is_copied_through_its_server() {
+    let directory = Directory::new("copied");
+    let server = Server::start(&directory, &["--data", "served"]);
+    let there = ["--server", server.url.as_str(), "--token-file", "token"];
+    directory.told(&with(&["add", "nodes", "n1", "n2"], &there));
+    directory.told(&with(&["activate"], &there));
+    directory.told(&with(&["check-in", "n1"], &there));
+    directory.told(&with(&["backup", "copy"], &there));
+    let refused = directory.refused(&with(&["backup", "copy"], &there));
+    assert!(refused.contains("`copy` is there already"), "{refused}");
+    for question in ["log", "dump", "inventory"] {
+        let served = directory.told(&with(&[question], &there));
+        let copied = directory.told(&[question, "--data", "copy"]);
+        assert_eq!(served, copied, "{question}");
+    }
+}
+
+#[test]
 fn secrets_are_sealed_by_the_server_and_opened_for_nobody() {
     let directory = Directory::new("secret");
     let server = Server::start(&directory, &["--data", "served"]);
@@ -352,7 +370,7 @@ fn what_cannot_be_served_or_reached_is_said() {
     let refused = directory.refused(&["serve", "--data", "served"]);
     assert!(refused.contains("store.locked"), "{refused}");
     let there = ["--server", server.url.as_str(), "--token-file", "token"];
-    let refused = directory.refused(&with(&["backup", "copy"], &there));
+    let refused = directory.refused(&with(&["serve"], &there));
     assert!(refused.contains("input.elsewhere"), "{refused}");
     let refused = directory.refused(&["list", "nodes", "--server", &server.url]);
     assert!(refused.contains("input.no-token"), "{refused}");

@@ -36,7 +36,9 @@ pub fn copy(
 ) -> Result<Copied, Error> {
     let newest = from.head()?;
     let start = common(from, &*to, newest)?;
-    let mut left: HashSet<Hash> = from.hashes()?.into_iter().collect();
+    // Others may go on changing what is copied: what they add is for the next time.
+    let objects = from.hashes()?;
+    let mut left: HashSet<Hash> = objects.iter().copied().collect();
     let there: HashSet<Hash> = match start {
         0 => HashSet::new(),
         _ => to.hashes()?.into_iter().collect(),
@@ -59,7 +61,6 @@ pub fn copy(
     for (node, report) in &reports {
         to.report(node, report)?;
     }
-    let objects = from.hashes()?;
     let copied = Copied {
         version: newest,
         new: newest - start,

@@ -93,37 +93,26 @@ impl Redb {
 
     /// Copies the store as it is now into a new directory, while it is in use.
     pub fn backup(&self, to: &Path) -> Result<(), Error> {
-        let exists = to.try_exists();
-        let Some(name) = to.file_name() else {
-            return Err(Error::new(
-                FAILED,
-                format!("`{}` names no directory", to.display()),
-            ));
-        };
-        if exists.map_err(|error| failed("reading", to, error))? {
-            let message = format!("`{}` is there already", to.display());
-            return Err(Error::new(FAILED, message).help("name a directory that does not exist"));
-        }
-        // A backup that was not finished is no backup.
-        let mut unfinished = name.to_owned();
-        unfinished.push(".unfinished");
-        let unfinished = to.with_file_name(unfinished);
-        match fs::remove_dir_all(&unfinished) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(failed("removing", &unfinished, error));
-            }
-            _ => {}
-        }
-        fs::create_dir_all(&unfinished).map_err(|error| failed("creating", &unfinished, error))?;
-        let file = unfinished.join(FILE);
-        let copied = copy(&self.0.database, &file);
-        copied.map_err(|error| match error {
-            error @ redb::Error::Corrupted(_) => self.trouble(error),
-            error => trouble(&file, error),
-        })?;
-        sync(&unfinished)?;
-        fs::rename(&unfinished, to).map_err(|error| failed("renaming", &unfinished, error))?;
-        sync(&parent(to))
+        finished(to, |unfinished| {
+            let file = unfinished.join(FILE);
+            let copied = copy(&self.0.database, &file);
+            copied.map_err(|error| match error {
+                error @ redb::Error::Corrupted(_) => self.trouble(error),
+                error => trouble(&file, error),
+            })
+        })
+    }
+
+    /// Copies any other store into a new directory, while it is in use, and says how far it is.
+    pub fn backup_of(
+        from: &dyn Store,
+        to: &Path,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<(), Error> {
+        finished(to, |unfinished| {
+            let copy = Box::new(Self::open(unfinished)?);
+            crate::copy::copy(from, copy, progress).map(drop)
+        })
     }
 
     fn reading<T>(
@@ -295,6 +284,36 @@ enum Row<'r> {
     Entry(u64, &'r [u8]),
     Object(Hash, &'r [u8]),
     Report(&'r str, &'r [u8]),
+}
+
+/// Makes a directory that was not there, and is there only when everything is in it.
+fn finished(to: &Path, fill: impl FnOnce(&Path) -> Result<(), Error>) -> Result<(), Error> {
+    let exists = to.try_exists();
+    let Some(name) = to.file_name() else {
+        return Err(Error::new(
+            FAILED,
+            format!("`{}` names no directory", to.display()),
+        ));
+    };
+    if exists.map_err(|error| failed("reading", to, error))? {
+        let message = format!("`{}` is there already", to.display());
+        return Err(Error::new(FAILED, message).help("name a directory that does not exist"));
+    }
+    // A backup that was not finished is no backup.
+    let mut unfinished = name.to_owned();
+    unfinished.push(".unfinished");
+    let unfinished = to.with_file_name(unfinished);
+    match fs::remove_dir_all(&unfinished) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(failed("removing", &unfinished, error));
+        }
+        _ => {}
+    }
+    fs::create_dir_all(&unfinished).map_err(|error| failed("creating", &unfinished, error))?;
+    fill(&unfinished)?;
+    sync(&unfinished)?;
+    fs::rename(&unfinished, to).map_err(|error| failed("renaming", &unfinished, error))?;
+    sync(&parent(to))
 }
 
 /// All rows as one moment saw them, each compared with its sum.

@@ -154,6 +154,11 @@ impl Ledger {
                 .unwrap_or(true)
     }
 
+    /// Whether it is behind a server.
+    pub fn is_served(&self, console: &Console<'_>) -> bool {
+        self.server(console).is_some()
+    }
+
     /// How people call it.
     pub fn called(&self, console: &Console<'_>) -> String {
         let server = self.server(console);

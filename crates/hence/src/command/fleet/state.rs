@@ -4,6 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 use hence_ledger::{Command, Key, Keys};
+use hence_store::Redb;
 
 use super::{At, Changing, Format, Ledger, commands, print_json, shown, stop};
 use crate::console::Console;
@@ -137,7 +138,7 @@ impl Load {
     }
 }
 
-/// Copy the whole ledger, with its history, while others may go on reading it
+/// Copy the whole ledger, with its history, while others may go on; one that is served, through its server
 #[derive(Args)]
 pub struct Backup {
     /// The directory that becomes the copy; it must not be there yet
@@ -149,9 +150,20 @@ pub struct Backup {
 impl Backup {
     /// Copies it; the key of its secrets is no part of it.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        let store = self.ledger.store(console)?;
         let to = console.path(&self.to);
-        store.backup(&to).map_err(|mut error| {
+        let done = match self.ledger.is_served(console) {
+            true => {
+                let served = self.ledger.open(console)?;
+                let from = served.repository().store();
+                let copied = Redb::backup_of(from, &to, &mut |version, newest| {
+                    console.progress(&format!("version {version} of {newest}"));
+                });
+                console.end_progress();
+                copied
+            }
+            false => self.ledger.store(console)?.backup(&to),
+        };
+        done.map_err(|mut error| {
             error.message = error.message.replace(&to.display().to_string(), &self.to);
             Stop::Failed(Box::new(error.into()))
         })?;
