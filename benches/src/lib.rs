@@ -21,6 +21,7 @@
 //! http           web servers in a closure, next to ones that are configured by hand
 //! bounds         what is promised
 //! report         the tables
+//! machine        what it was run on, and with which versions
 
 pub mod bounds;
 pub mod cases;
@@ -33,6 +34,7 @@ pub mod hash;
 pub mod http;
 pub mod instructions;
 pub mod jsonnet;
+pub mod machine;
 pub mod measure;
 pub mod nodes;
 pub mod pools;

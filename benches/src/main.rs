@@ -16,7 +16,7 @@ use hence_bench::report::{self, Instructions, Measured, Results};
 use hence_bench::rounds::{Measurements, Purpose, median};
 use hence_bench::service::{self, DEMAND, Demand, Part, SMALL, bare};
 use hence_bench::site::{self, SITE, Site};
-use hence_bench::{floor, hash, smartfrog};
+use hence_bench::{floor, hash, machine, smartfrog};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -35,6 +35,8 @@ usage: ./bench [options]
   --deep              count instructions in every case, not only in the smallest
   --check             only check, on small cases, that the contenders print the same
   --json              results for machines
+
+A run of everything also writes docs/benchmarks.md.
 
 Ends with 0 if every promise holds, 1 if one does not or outputs differ, 2 if a program could not run.
 ";
@@ -134,6 +136,16 @@ struct Options {
     rounds: usize,
     counting: Counting,
     format: Format,
+    extent: Extent,
+}
+
+/// How much of what there is was asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// Everything that is promised: what came of it is worth a page.
+    Whole,
+    /// Some of it.
+    Part,
 }
 
 enum Task {
@@ -197,6 +209,7 @@ fn options(arguments: &[OsString]) -> Result<Options, Trouble> {
         rounds: 11,
         counting: Counting::First,
         format: Format::Tables,
+        extent: Extent::Whole,
     };
     let mut words = arguments.iter().map(|word| word.to_string_lossy());
     while let Some(word) = words.next() {
@@ -205,6 +218,9 @@ fn options(arguments: &[OsString]) -> Result<Options, Trouble> {
                 .next()
                 .ok_or_else(|| Trouble::Usage(format!("{word} wants a value")))
         };
+        if ["--cases", "--contenders", "--runs"].contains(&&*word) {
+            options.extent = Extent::Part;
+        }
         match &*word {
             "--help" | "-h" => options.task = Task::Help,
             "--check" => options.task = Task::Check,
@@ -528,6 +544,10 @@ fn benchmark(options: &Options) -> Result<(), Trouble> {
             .collect(),
     };
 
+    if options.extent == Extent::Whole {
+        fs::write(PAGE, page(&programs, &results))?;
+        eprintln!("{PAGE} is written");
+    }
     match options.format {
         Format::Tables => print!("{}", report::text(&results)),
         Format::Json => println!("{:#}", report::json(&results)),
@@ -536,6 +556,23 @@ fn benchmark(options: &Options) -> Result<(), Trouble> {
         true => Ok(()),
         false => Err(Trouble::Broken),
     }
+}
+
+/// Where the results of a whole run stand, for people.
+const PAGE: &str = "docs/benchmarks.md";
+
+fn page(programs: &Programs, results: &Results) -> String {
+    let described = machine::described(programs).into_iter();
+    let described = described.map(|(what, value)| format!("| {what} | {value} |\n"));
+    format!(
+        "# Benchmarks\n\n\
+         What `./bench` measured, written by it. It installs what it compares with, measures everything in one run, one\n\
+         after the other in turns, and compares the medians: ratios of one run say something on other machines, too.\n\
+         `./bench --deep` adds instruction counts in every case, and tries many more random inputs than the tests do.\n\n\
+         | | |\n|---|---|\n{}\n{}",
+        described.collect::<String>(),
+        report::page(results)
+    )
 }
 
 /// How much the largest fleet prints, if it is among the cases.

@@ -1,4 +1,4 @@
-//! The results as tables for people, or as JSON for machines.
+//! The results as tables for people, on a terminal or on a page, or as JSON for machines.
 
 use crate::bounds::{Bound, LARGEST_FLEET};
 use crate::catalogs;
@@ -83,68 +83,82 @@ pub struct Instructions {
     pub count: u64,
 }
 
-/// The tables.
+/// The tables, for a terminal.
 pub fn text(results: &Results) -> String {
-    let mut sections = Vec::new();
-    if !results.cases.is_empty() {
-        sections.push(format!(
-            "CPU time, user and system, in ms: median of {} interleaved runs, an empty file subtracted\n{}",
-            results.rounds,
-            times(results)
-        ));
-        sections.push(format!(
-            "Peak memory in MB, an empty file subtracted\n{}",
-            memory(results)
-        ));
-    }
-    if !results.catalogs.is_empty() {
-        sections.push(format!(
-            "Catalogs of Puppet: CPU time in ms and peak memory in MB, an empty manifest subtracted\n{}",
-            catalog_costs(results)
-        ));
-    }
-    sections.extend(
-        site_times(results).map(|table| format!("A site in Puppet: CPU time in ms\n{table}")),
-    );
-    sections.extend(questions(results).map(|table| {
-        format!(
-            "Questions: CPU time of the whole process in ms, and in times of hashing 100 MB with BLAKE3\n{table}"
-        )
-    }));
-    sections.extend(results.nodes.as_ref().map(|measured| {
-        format!(
-            "A configuration for each of many nodes, from {} files; time of whole processes in ms\n{}",
-            measured.files,
-            nodes(measured)
-        )
-    }));
-    sections.extend(pools(results).map(|table| {
-        format!("Fleets on the embedded store: CPU time in ms, and in times of hashing 100 MB with BLAKE3\n{table}")
-    }));
-    sections.extend(results.service.as_ref().map(|figures| {
-        format!(
-            "The service on this machine (`hence serve {}`), medians\n{}",
-            service::OPTIONS.join(" "),
-            served(figures)
-        )
-    }));
-    sections.extend(results.http.as_ref().map(|figures| {
-        format!(
-            "Web servers in a closure, medians; the closure's own CPU time in ms\n{}",
-            closures(figures)
-        )
-    }));
+    let sections = sections(results);
+    let sections = sections.map(|section| format!("{}\n{}", section.title, aligned(&section.rows)));
+    sections.collect::<Vec<_>>().join("\n")
+}
+
+/// The tables, for a page in Markdown.
+pub fn page(results: &Results) -> String {
+    let sections = sections(results);
+    let sections =
+        sections.map(|section| format!("## {}\n\n{}", section.title, piped(&section.rows)));
+    sections.collect::<Vec<_>>().join("\n")
+}
+
+/// A table and what it is about; the first row says what is in the columns.
+struct Section {
+    title: String,
+    rows: Rows,
+}
+
+type Rows = Vec<Vec<String>>;
+
+fn sections(results: &Results) -> impl Iterator<Item = Section> {
+    let rounds = results.rounds;
+    let configurations = !results.cases.is_empty();
     let counts = results.instructions.as_deref();
-    sections.extend(counts.filter(|counts| !counts.is_empty()).map(|counts| {
-        format!(
-            "Instructions of the whole process, in millions\n{}",
-            instructions(counts)
-        )
-    }));
-    if !results.bounds.is_empty() {
-        sections.push(format!("Promises\n{}", promises(&results.bounds)));
-    }
-    sections.join("\n")
+    let counts = counts.filter(|counts| !counts.is_empty());
+    let found = [
+        (!results.bounds.is_empty()).then(|| ("Promises".to_string(), promises(&results.bounds))),
+        configurations.then(|| {
+            let title = format!(
+                "CPU time, user and system, in ms: median of {rounds} interleaved runs, an empty file subtracted"
+            );
+            (title, times(results))
+        }),
+        configurations.then(|| {
+            let title = "Peak memory in MB, an empty file subtracted".to_string();
+            (title, memory(results))
+        }),
+        (!results.catalogs.is_empty()).then(|| {
+            let title = "Catalogs of Puppet: CPU time in ms and peak memory in MB, an empty manifest subtracted";
+            (title.to_string(), catalog_costs(results))
+        }),
+        site_times(results).map(|rows| ("A site in Puppet: CPU time in ms".to_string(), rows)),
+        questions(results).map(|rows| {
+            let title = "Questions: CPU time of the whole process in ms, and in times of hashing 100 MB with BLAKE3";
+            (title.to_string(), rows)
+        }),
+        results.nodes.as_ref().map(|measured| {
+            let title = format!(
+                "A configuration for each of many nodes, from {} files; time of whole processes in ms",
+                measured.files
+            );
+            (title, nodes(measured))
+        }),
+        pools(results).map(|rows| {
+            let title = "Fleets on the embedded store: CPU time in ms, and in times of hashing 100 MB with BLAKE3";
+            (title.to_string(), rows)
+        }),
+        results.service.as_ref().map(|figures| {
+            let options = service::OPTIONS.join(" ");
+            let title = format!("The service on this machine (`hence serve {options}`), medians");
+            (title, served(figures))
+        }),
+        results.http.as_ref().map(|figures| {
+            let title = "Web servers in a closure, medians; the closure's own CPU time in ms";
+            (title.to_string(), closures(figures))
+        }),
+        counts.map(|counts| {
+            let title = "Instructions of the whole process, in millions".to_string();
+            (title, instructions(counts))
+        }),
+    ];
+    let found = found.into_iter().flatten();
+    found.map(|(title, rows)| Section { title, rows })
 }
 
 /// The same, with nothing rounded.
@@ -305,7 +319,7 @@ pub fn json(results: &Results) -> Value {
     })
 }
 
-fn times(results: &Results) -> String {
+fn times(results: &Results) -> Rows {
     let compilers = Contender::OURS
         .into_iter()
         .filter(|contender| results.contenders.contains(contender));
@@ -350,10 +364,10 @@ fn times(results: &Results) -> String {
         )
     }));
     rows.push(row);
-    table(&rows)
+    rows
 }
 
-fn memory(results: &Results) -> String {
+fn memory(results: &Results) -> Rows {
     let further = ["source", "output", "hence/output"].map(String::from);
     let mut rows = vec![heading(results, further)];
     for case in &results.cases {
@@ -385,10 +399,10 @@ fn memory(results: &Results) -> String {
         figure(empty.map(|usage| megabytes(usage.peak as f64)), 2)
     }));
     rows.push(row);
-    table(&rows)
+    rows
 }
 
-fn catalog_costs(results: &Results) -> String {
+fn catalog_costs(results: &Results) -> Rows {
     let heading = [
         "case",
         "hence-puppet",
@@ -430,10 +444,10 @@ fn catalog_costs(results: &Results) -> String {
         sizes(ours),
         sizes(real),
     ]);
-    table(&rows)
+    rows
 }
 
-fn site_times(results: &Results) -> Option<String> {
+fn site_times(results: &Results) -> Option<Rows> {
     let ours = Purpose::Site(SITE.nodes, Contender::HencePuppet);
     let ours = milliseconds(results.measurements.usage(ours)?);
     let real = site::warm(&results.measurements)?;
@@ -443,10 +457,11 @@ fn site_times(results: &Results) -> Option<String> {
             figure(Some(time), 0),
         ]
     };
-    Some(table(&[
+    Some(vec![
+        ["", "time"].map(String::from).to_vec(),
         row(Contender::HencePuppet, SITE.nodes, "", ours),
         row(Contender::Puppet, site::MORE, ", warm", real),
-    ]))
+    ])
 }
 
 /// What questions are asked about, and in which language it is written.
@@ -456,7 +471,7 @@ const ASKED: [(&str, Contender); 3] = [
     (catalogs::LARGE, Contender::HencePuppet),
 ];
 
-fn questions(results: &Results) -> Option<String> {
+fn questions(results: &Results) -> Option<Rows> {
     let hash = results.hash?.as_secs_f64() * 1e3;
     let heading = [
         "case",
@@ -486,10 +501,10 @@ fn questions(results: &Results) -> Option<String> {
         "(BLAKE3 of 100 MB)".to_string(),
         figure(Some(hash), 2),
     ]);
-    Some(table(&rows))
+    Some(rows)
 }
 
-fn pools(results: &Results) -> Option<String> {
+fn pools(results: &Results) -> Option<Rows> {
     let hash = results.hash?.as_secs_f64() * 1e3;
     let heading = ["fleet", "time", "time/BLAKE3"];
     let mut rows = vec![heading.map(String::from).to_vec()];
@@ -506,10 +521,10 @@ fn pools(results: &Results) -> Option<String> {
             figure(Some(megabytes(figures.peak as f64)), 0),
         ]);
     }
-    (rows.len() > 1).then(|| table(&rows))
+    (rows.len() > 1).then_some(rows)
 }
 
-fn served(figures: &service::Figures) -> String {
+fn served(figures: &service::Figures) -> Rows {
     let heading = ["", "hence", "bare", "bare/hence"];
     let mut rows = vec![heading.map(String::from).to_vec()];
     let Demand {
@@ -552,10 +567,10 @@ fn served(figures: &service::Figures) -> String {
         let peak = megabytes(converged.peak as f64);
         alone("  peak memory of the server in MB".to_string(), peak, 0);
     }
-    table(&rows)
+    rows
 }
 
-fn closures(figures: &http::Figures) -> String {
+fn closures(figures: &http::Figures) -> Rows {
     let heading = ["", "hence", "other", "other/hence"];
     let mut rows = vec![heading.map(String::from).to_vec()];
     for compared in &figures.compared {
@@ -601,10 +616,10 @@ fn closures(figures: &http::Figures) -> String {
             figure(Some(milliseconds(least) / milliseconds(time)), 3),
         ]);
     }
-    table(&rows)
+    rows
 }
 
-fn nodes(measured: &Nodes) -> String {
+fn nodes(measured: &Nodes) -> Rows {
     let row = |what: &str, usage: Usage, reads: Option<usize>| {
         vec![
             what.to_string(),
@@ -615,43 +630,37 @@ fn nodes(measured: &Nodes) -> String {
         ]
     };
     let heading = ["", "CPU", "elapsed", "MB", "files read"];
-    table(&[
+    vec![
         heading.map(String::from).to_vec(),
         row("one command for all", measured.together, measured.reads),
         row("a process for each", measured.apart, None),
-    ])
+    ]
 }
 
-fn instructions(counts: &[Instructions]) -> String {
-    let rows: Vec<_> = counts
-        .iter()
-        .map(|counted| {
-            let millions = counted.count as f64 / 1e6;
-            vec![
-                format!("{} by {}", counted.case, counted.by),
-                figure(Some(millions), 2),
-            ]
-        })
-        .collect();
-    table(&rows)
+fn instructions(counts: &[Instructions]) -> Rows {
+    let heading = ["", "millions"].map(String::from).to_vec();
+    let counts = counts.iter().map(|counted| {
+        let millions = counted.count as f64 / 1e6;
+        vec![
+            format!("{} by {}", counted.case, counted.by),
+            figure(Some(millions), 2),
+        ]
+    });
+    [heading].into_iter().chain(counts).collect()
 }
 
-fn promises(bounds: &[Bound]) -> String {
-    let rows: Vec<_> = bounds
-        .iter()
-        .map(|bound| {
-            let mark = if bound.holds() { "holds " } else { "BROKEN" };
-            vec![
-                format!("{mark}  {}", bound.what),
-                figure(Some(bound.measured), 3),
-                "at most".to_string(),
-                format!("{} {}", bound.at_most, bound.unit)
-                    .trim_end()
-                    .to_string(),
-            ]
-        })
-        .collect();
-    table(&rows)
+fn promises(bounds: &[Bound]) -> Rows {
+    let heading = ["", "measured", "promised", ""].map(String::from).to_vec();
+    let bounds = bounds.iter().map(|bound| {
+        let promised = format!("at most {} {}", bound.at_most, bound.unit);
+        vec![
+            bound.what.clone(),
+            figure(Some(bound.measured), 3),
+            promised.trim_end().to_string(),
+            if bound.holds() { "holds" } else { "BROKEN" }.to_string(),
+        ]
+    });
+    [heading].into_iter().chain(bounds).collect()
 }
 
 fn heading(results: &Results, further: impl IntoIterator<Item = String>) -> Vec<String> {
@@ -673,7 +682,7 @@ fn megabytes(bytes: f64) -> f64 {
 }
 
 /// Aligns the first column to the left and all others to the right.
-fn table(rows: &[Vec<String>]) -> String {
+fn aligned(rows: &Rows) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns)
         .map(|column| {
@@ -691,6 +700,23 @@ fn table(rows: &[Vec<String>]) -> String {
         }
         text.truncate(text.trim_end().len());
         text.push('\n');
+    }
+    text
+}
+
+/// The same as Markdown has it.
+fn piped(rows: &Rows) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let line = |row: &Vec<String>| {
+        let cells = (0..columns).map(|column| row.get(column).map_or("", |cell| cell.trim()));
+        format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
+    };
+    let mut text = String::new();
+    for (number, row) in rows.iter().enumerate() {
+        text.push_str(&line(row));
+        if number == 0 {
+            text.push_str(&format!("|---|{}\n", "--:|".repeat(columns - 1)));
+        }
     }
     text
 }
@@ -739,6 +765,10 @@ mod tests {
     #[test]
     fn the_tables_are_aligned_and_say_what_does_not_hold() {
         let expected = "\
+Promises
+                                  measured   promised
+  imports: time of hence / floor     2.500  at most 2  BROKEN
+
 CPU time, user and system, in ms: median of 11 interleaved runs, an empty file subtracted
   case     hence  floor  hence/jrsonnet  hence/floor
   imports  20.00   8.00               -        2.500
@@ -750,12 +780,16 @@ Peak memory in MB, an empty file subtracted
   (empty)   2.00   2.00
 
 Instructions of the whole process, in millions
-  imports by floor  91.40
-
-Promises
-  BROKEN  imports: time of hence / floor  2.500  at most  2
+                    millions
+  imports by floor     91.40
 ";
         assert_eq!(text(&results()), expected);
+        let page = page(&results());
+        let table = "|  | measured | promised |  |\n|---|--:|--:|--:|\n";
+        assert!(
+            page.starts_with(&format!("## Promises\n\n{table}")),
+            "{page}"
+        );
     }
 
     #[test]
