@@ -33,7 +33,7 @@ impl Help {
                 hence.after_help(below).render_long_help().to_string()
             }
             Some(topic) => match page(topic) {
-                Some(page) => page.to_owned(),
+                Some(page) => shown(page),
                 None => match hence.find_subcommand_mut(topic) {
                     Some(command) => command.render_long_help().to_string(),
                     None => return about_plugin(console, topic, &hence),
@@ -57,6 +57,16 @@ pub fn wished(console: &Console<'_>, help: &str) -> String {
         }
         None => tidy(help),
     }
+}
+
+/// A page without what its test does and a reader need not see.
+fn shown(page: &str) -> String {
+    let mut parts = page.split("<!-- ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |shown, part| {
+        let rest = part.split_once("-->\n").map_or(part, |(_, rest)| rest);
+        format!("{shown}{}", rest.strip_prefix('\n').unwrap_or(rest))
+    })
 }
 
 /// Help without the blanks that clap leaves at the ends of lines.
