@@ -57,11 +57,13 @@ impl Query {
         let root = parser.either()?;
         let at = parser.blanks();
         if at < parser.text.len() {
-            return Err(parser.wrong(
-                SYNTAX,
-                at..parser.text.len(),
-                "the condition should end here",
-            ));
+            let rest = at..parser.text.len();
+            let assigns = parser.text[at..].starts_with('=');
+            let trouble = parser.wrong(SYNTAX, rest, "the condition should end here");
+            return Err(match assigns {
+                true => Box::new(trouble.help("`==` compares")),
+                false => trouble,
+            });
         }
         let whole = 0..parser.text.len();
         parser.expect(&root, Type::Bool, whole)?;

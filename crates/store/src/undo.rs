@@ -73,7 +73,7 @@ impl Repository {
         let Act::Commit { changes, .. } = entry.act else {
             let message = format!("version {version} changed nothing that is asserted");
             return Err(Diagnostic::error(NOT_A_COMMIT, message)
-                .help("only commits can be taken back")
+                .help("only changes of what is asserted can be taken back")
                 .into());
         };
         let root = root(self, version)?;

@@ -118,6 +118,11 @@ fn run(path: &Path) -> Vec<String> {
         troubles.push(format!("{name}: nothing in its grammar defines {names:?}"));
     }
     for block in &found {
+        let is_named = |name: &str| text[..block.place.start].contains(&format!("`{name}`"));
+        if block.file().is_some_and(|name| !is_named(name)) {
+            let line = block.line;
+            troubles.push(format!("{name}:{line}: a reader does not see which file this is"));
+        }
         match wants(block, is_diagnostic, &mut shell) {
             Ok(all) => wanted.extend(all.into_iter().map(|(number, want)| (block, number, want))),
             Err(trouble) => troubles.push(format!("{name}:{}: {trouble}", block.line)),

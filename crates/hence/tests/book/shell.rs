@@ -24,8 +24,6 @@ impl Shell {
         // Web servers that are started by root must get there.
         let folder = format!("hence-book-{}-{name}", std::process::id());
         let folder = std::env::temp_dir().join(folder);
-        fs::create_dir_all(folder.join("home")).expect("a temporary folder can be made");
-        copy_below(&workspace().join("examples"), &folder.join("examples"));
         let commands = Vec::new();
         Self { folder, commands }
     }
@@ -40,6 +38,8 @@ impl Shell {
     ///
     /// Each page has its own network, so addresses may be fixed, and its own processes, which end with it.
     pub fn run(self) -> Vec<Done> {
+        fs::create_dir_all(self.folder.join("home")).expect("a temporary folder can be made");
+        copy_below(&workspace().join("examples"), &self.folder.join("examples"));
         let quote = |text: &str| format!("'{}'", text.replace('\'', r"'\''"));
         let mut script = String::from("exec 2>&1\n");
         for command in &self.commands {

@@ -265,7 +265,8 @@ impl Ledger {
         let file = console.path(&name);
         let failed = |error: std::io::Error| {
             let message = format!("the key of the ledger, `{name}`, cannot be used: {error}");
-            Stop::Failed(Box::new(Diagnostic::error(NO_KEY, message)))
+            let help = "put back the file that the secrets were sealed with: it has 32 bytes";
+            Stop::Failed(Box::new(Diagnostic::error(NO_KEY, message).help(help)))
         };
         if !is_named && !file.exists() {
             let mut key = [0; 32];
