@@ -4,6 +4,7 @@
 //! with the examples. With `SPEC_UPDATE=1` answers that differ are written into the page: then read it, and commit it.
 
 mod page;
+mod reference;
 mod shell;
 
 use std::collections::BTreeSet;
@@ -86,6 +87,22 @@ fn the_summary_lists_every_page_and_links_lead_somewhere() {
     assert!(broken.is_empty(), "{broken:#?}");
 }
 
+#[test]
+fn the_reference_of_the_api_is_what_a_server_says_of_itself() {
+    let document = workspace().join("crates/server/src/routes/openapi.json");
+    let document = fs::read_to_string(document).expect("the server has a document");
+    let page = reference::page(&serde_json::from_str(&document).expect("it is JSON"));
+    let path = workspace().join("docs/api-reference.md");
+    if std::env::var_os("SPEC_UPDATE").is_some() {
+        fs::write(&path, &page).expect("the book can be written");
+    }
+    let written = fs::read_to_string(path).unwrap_or_default();
+    assert!(
+        written == page,
+        "SPEC_UPDATE=1 writes docs/api-reference.md anew"
+    );
+}
+
 /// The pages that have something to run: those of the book, and the README.
 fn pages() -> Vec<PathBuf> {
     let docs = workspace().join("docs");
@@ -121,7 +138,9 @@ fn run(path: &Path) -> Vec<String> {
         let is_named = |name: &str| text[..block.place.start].contains(&format!("`{name}`"));
         if block.file().is_some_and(|name| !is_named(name)) {
             let line = block.line;
-            troubles.push(format!("{name}:{line}: a reader does not see which file this is"));
+            troubles.push(format!(
+                "{name}:{line}: a reader does not see which file this is"
+            ));
         }
         match wants(block, is_diagnostic, &mut shell) {
             Ok(all) => wanted.extend(all.into_iter().map(|(number, want)| (block, number, want))),
