@@ -96,7 +96,7 @@ fn typed(http: &Http, console: &mut Console<'_>, words: &[String]) -> Result<Exi
 
 /// A command as it is typed, without `hence http` before it.
 #[derive(Parser)]
-#[command(no_binary_name = true, disable_help_flag = true)]
+#[command(name = "hence http", no_binary_name = true, disable_help_flag = true)]
 struct Typed {
     #[command(subcommand)]
     verb: Verb,
