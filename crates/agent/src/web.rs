@@ -135,6 +135,10 @@ impl Agent<'_> {
                     Ok(closure) => closure,
                     Err(why) => return Ok(vec![why]),
                 };
+                // Whoever waited for somebody to confirm it may be gone, with the machine perhaps.
+                if let Err(why) = sorted(closure.expire(self.host.now()))? {
+                    wrong.push(why);
+                }
                 if Part::of(closure.repository().state(), OWNER) != *part {
                     let message = format!("`{root}` asserts something else than the fleet does");
                     wrong.push(message);

@@ -26,8 +26,24 @@ impl Name {
         };
         match folded.len() <= 253 && folded.split('.').all(is_label) {
             true => Ok(Self(folded.into())),
-            false => Err(fault(format!("`{text}` is no name of a host"))
-                .help("such as `www.example.org`: letters, digits and `-`, parted by `.`")),
+            false => Err(fault(format!("`{text}` is no name of a host")).help(Self::instead(text))),
+        }
+    }
+
+    /// What to write instead of something that is no name.
+    fn instead(text: &str) -> String {
+        match text.strip_suffix('.') {
+            Some(rest) if Self::read(rest).is_ok() => {
+                format!("`{rest}`, without the dot at its end")
+            }
+            _ if !text.is_ascii() => {
+                "names in other letters are written as the name service knows them: `xn--…`"
+                    .to_owned()
+            }
+            _ if text.contains('*') => {
+                "every name is asserted: as a `host`, or as an `alias` of one".to_owned()
+            }
+            _ => "such as `www.example.org`: letters, digits and `-`, parted by `.`".to_owned(),
         }
     }
 
@@ -174,7 +190,10 @@ pub type Endpoint = SocketAddr;
 
 /// The endpoint that is written so.
 pub fn endpoint(text: &str) -> Result<Endpoint, Fault> {
-    text.parse().map_err(|_| {
+    let read = text.parse().ok();
+    // Port 0 is any that is free, and another one each time.
+    let read = read.filter(|endpoint: &Endpoint| endpoint.port() != 0);
+    read.ok_or_else(|| {
         fault(format!("`{text}` is no endpoint"))
             .help("an address and a port, such as `127.0.0.1:8080` or `[::1]:8080`")
     })
@@ -195,7 +214,8 @@ pub fn encode(text: &str) -> String {
     encoded
 }
 
-fn decode(text: &str) -> Option<String> {
+/// A text as it was before it stood in a URL; none if it cannot have stood there.
+pub fn decode(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {

@@ -23,7 +23,7 @@ use rustls::sign::CertifiedKey;
 use crate::address::Name;
 use crate::closure::{Closure, User, failed};
 use crate::host::Host;
-use crate::integrity::DRIFT;
+use crate::integrity::{DRIFT, misuse};
 
 /// A certificate with the chain that leads to it, and its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -243,10 +243,10 @@ impl<'h> Certificates<'h> {
         Ok(Some(()))
     }
 
-    /// Makes the certificate that is nobody's, if it is not there. No client believes it.
+    /// Makes the certificate that is nobody's, if there is none that can be shown. No client believes it.
     pub fn show_unknown(&self) -> io::Result<()> {
         let path = unknown(&self.root);
-        if self.host.look(&path)?.is_some() {
+        if self.unknown_differs()?.is_none() {
             return Ok(());
         }
         let names = vec![crate::server::UNKNOWN.to_owned()];
@@ -255,24 +255,42 @@ impl<'h> Certificates<'h> {
         self.put(&path, text.as_bytes(), 0o400, self.server.as_ref())
     }
 
-    /// What is not as it was made of what the server reads: other content, or for others to read.
+    /// What is not as it was made of what the server reads: other content, or for others to read, or not for the server.
     pub fn differs(&self, hash: Hash) -> io::Result<Option<String>> {
-        for (path, mode) in [(self.secret(hash), 0o600), (self.file(hash), 0o400)] {
-            let name = path.display();
-            let found = self.host.look(&path)?;
-            let wrong = match self.host.read(&path)? {
-                None => Some(format!("{name} is gone")),
-                Some(text) if Hash::of(&text) != hash => Some(format!("{name} was changed")),
-                Some(_) => None,
-            };
-            let has = found.map_or(mode, |entry| entry.mode);
-            let open =
-                (has != mode).then(|| format!("{name} has the mode {has:o}, and not {mode:o}"));
-            if let Some(wrong) = wrong.or(open) {
-                return Ok(Some(wrong));
-            }
+        let is_it = |text: &[u8]| Hash::of(text) == hash;
+        let ours = self.server.as_ref().map(|_| 0);
+        let staged = self.is_misused(&self.secret(hash), 0o600, ours, &is_it)?;
+        let shown = || self.is_misused(&self.file(hash), 0o400, self.reader(), &is_it);
+        staged.map_or_else(shown, |wrong| Ok(Some(wrong)))
+    }
+
+    /// The same of the certificate that is nobody's: any will do.
+    pub fn unknown_differs(&self) -> io::Result<Option<String>> {
+        let is_one = |text: &[u8]| Certificate::of(text).is_ok();
+        self.is_misused(&unknown(&self.root), 0o400, self.reader(), &is_one)
+    }
+
+    /// Whose it is what the server reads, if that is not ourselves.
+    fn reader(&self) -> Option<u32> {
+        self.server.as_ref().map(|user| user.user)
+    }
+
+    fn is_misused(
+        &self,
+        path: &Path,
+        mode: u32,
+        owner: Option<u32>,
+        is_it: &dyn Fn(&[u8]) -> bool,
+    ) -> io::Result<Option<String>> {
+        let name = path.display();
+        let Some(entry) = self.host.look(path)? else {
+            return Ok(Some(format!("{name} is gone")));
+        };
+        let text = self.host.read(path)?;
+        if !text.is_some_and(|text| is_it(&text)) {
+            return Ok(Some(format!("{name} was changed")));
         }
-        Ok(None)
+        Ok(misuse(path, &entry, mode, owner))
     }
 
     /// Puts one where the server reads it, instead of what is there, from whichever copy is still what it was. `None` if
@@ -320,6 +338,10 @@ impl Closure<'_> {
             let wrong = self.certificates.differs(hash).map_err(failed)?;
             drift.extend(wrong.map(|wrong| Diagnostic::error(DRIFT, wrong)));
         }
+        if !self.site().secured.is_empty() {
+            let wrong = self.certificates.unknown_differs().map_err(failed)?;
+            drift.extend(wrong.map(|wrong| Diagnostic::error(DRIFT, wrong)));
+        }
         Ok(drift)
     }
 
@@ -329,6 +351,7 @@ impl Closure<'_> {
         if drift.is_empty() {
             return Ok(drift);
         }
+        self.certificates.show_unknown().map_err(failed)?;
         for hash in self.certs() {
             if self
                 .certificates

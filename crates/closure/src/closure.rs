@@ -43,6 +43,24 @@ pub const FAILED: Code = Code::new("http.failed");
 /// Whose assertions are those that the closure makes of itself.
 pub const CLOSURE: &str = "closure";
 
+/// What is below a root, and who may do what with it.
+pub(crate) const DIRECTORIES: [(&str, u32); 12] = [
+    ("ledger", 0o700),
+    ("object", 0o700),
+    ("file", 0o755),
+    ("tree", 0o755),
+    ("secret", 0o700),
+    ("key", 0o750),
+    ("part", 0o755),
+    ("generation", 0o755),
+    ("none", 0o755),
+    ("pending", 0o700),
+    ("run", 0o750),
+    ("log", 0o750),
+];
+/// Who may do what with a root.
+pub(crate) const TOP: u32 = 0o750;
+
 /// What a root is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -139,34 +157,24 @@ pub fn init(host: &dyn Host, root: &Path, server: Server) -> Result<PathBuf, Ref
         true => Some(unprivileged(host)?),
         false => None,
     };
-    host.make_directory(root, 0o750).map_err(failed)?;
-    let root = host.canonical(root).map_err(failed)?;
-    for (name, mode) in [
-        ("ledger", 0o700),
-        ("object", 0o700),
-        ("file", 0o755),
-        ("tree", 0o755),
-        ("secret", 0o700),
-        ("key", 0o750),
-        ("part", 0o755),
-        ("generation", 0o755),
-        ("none", 0o755),
-        ("pending", 0o700),
-        ("run", 0o750),
-        ("log", 0o750),
-    ] {
-        host.make_directory(&root.join(name), mode)
-            .map_err(failed)?;
+    let made = host.look(root).map_err(failed)?.is_none();
+    host.make_directory(root, TOP).map_err(failed)?;
+    let canonical = host.canonical(root).map_err(failed)?;
+    if let Some(odd) = odd(&canonical) {
+        if made {
+            host.remove(root).map_err(failed)?;
+        }
+        let message = format!(
+            "`{}` cannot be a closure, as its path has `{odd}` in it",
+            short(root)
+        );
+        let help = "servers read it in their configurations: letters, digits, `/`, `.`, `-`, `_`, `+` and `@` are safe there";
+        return Err(Diagnostic::error(NO_CLOSURE, message).help(help).into());
     }
-    if let Some(user) = &user {
-        // The server may pass, read what it serves, and write only what is its own.
-        for path in [root.clone(), root.join("key")] {
-            host.give(&path, 0, user.group).map_err(failed)?;
-        }
-        for name in ["run", "log"] {
-            host.give(&root.join(name), user.user, user.group)
-                .map_err(failed)?;
-        }
+    let root = canonical;
+    host.allow(&root, TOP).map_err(failed)?;
+    for (name, mode) in [("", TOP)].into_iter().chain(DIRECTORIES) {
+        make_directory(host, &root, name, mode, user.as_ref())?;
     }
     if server == Server::Apache {
         let scratch = root.join("modules.new");
@@ -198,6 +206,42 @@ pub fn init(host: &dyn Host, root: &Path, server: Server) -> Result<PathBuf, Ref
     host.synchronise(&[root.join("server"), root.clone(), above])
         .map_err(failed)?;
     Ok(root)
+}
+
+/// What of a path cannot stand in a configuration as it is.
+fn odd(path: &Path) -> Option<char> {
+    let plain = |character: char| character.is_ascii_alphanumeric() || "/.-_+@".contains(character);
+    let path = path.to_string_lossy();
+    path.chars().find(|character| !plain(*character))
+}
+
+/// What has this name below a root; the root itself has none.
+pub(crate) fn below(root: &Path, name: &str) -> PathBuf {
+    match name {
+        "" => root.to_owned(),
+        name => root.join(name),
+    }
+}
+
+/// Makes the root, or a directory below it. The server may pass, read what it serves, and write only what is its own.
+pub(crate) fn make_directory(
+    host: &dyn Host,
+    root: &Path,
+    name: &str,
+    mode: u32,
+    user: Option<&User>,
+) -> Result<(), Refused> {
+    let path = below(root, name);
+    host.make_directory(&path, mode).map_err(failed)?;
+    let Some(user) = user else {
+        return Ok(());
+    };
+    let (owner, group) = match name {
+        "" | "key" => (0, user.group),
+        "run" | "log" => (user.user, user.group),
+        _ => (0, 0),
+    };
+    host.give(&path, owner, group).map_err(failed)
 }
 
 /// What is known about Apache's modules.

@@ -1,7 +1,8 @@
 //! A commit that is taken back by itself, unless somebody confirms it in time.
 //!
 //! Before such a commit a file says which generation it will be, to which it goes back, and when. So whoever comes first
-//! after that time takes it back: the process that waits for it, or any other command.
+//! after that time takes it back: the process that waits for it, or any other command. The file also says when the commit
+//! was made, as the ledger does: if it did not come about, another one that has its number is not taken for it.
 
 use hence_ledger::entry::Origin;
 use hence_model::diagnostic::{Code, Diagnostic};
@@ -35,23 +36,22 @@ impl Closure<'_> {
             .split_whitespace()
             .filter_map(|word| word.parse().ok())
             .collect();
-        Ok(match numbers.as_slice() {
-            // The commit that it was written for may not have come about.
-            [generation, before, deadline] if *generation <= self.repository.version() => {
-                Some(Unconfirmed {
-                    generation: *generation,
-                    before: *before,
-                    deadline: *deadline,
-                })
-            }
-            _ => None,
-        })
+        let [generation, before, made, deadline] = numbers[..] else {
+            return Ok(None);
+        };
+        let entry = self.repository.entry(generation)?;
+        let is_it = entry.is_some_and(|entry| entry.time == made);
+        Ok(is_it.then_some(Unconfirmed {
+            generation,
+            before,
+            deadline,
+        }))
     }
 
-    /// Says that the next commit is to be confirmed until then.
-    pub fn demand_confirmation(&self, deadline: u64) -> Result<(), Refused> {
+    /// Says that the next commit, if it is the one that is made at this time, is to be confirmed until then.
+    pub fn demand_confirmation(&self, made: u64, deadline: u64) -> Result<(), Refused> {
         let before = self.repository.version();
-        let text = format!("{} {before} {deadline}\n", before + 1);
+        let text = format!("{} {before} {made} {deadline}\n", before + 1);
         let path = self.root.join("unconfirmed");
         let new = path.with_extension("new");
         self.host
@@ -85,7 +85,8 @@ impl Closure<'_> {
             .into())
     }
 
-    /// Takes back what was not confirmed in time.
+    /// Takes back what was not confirmed in time. If what was before does not keep its promises either, it is left as it
+    /// is, and nothing waits any more.
     pub fn expire(&mut self, now: u64) -> Result<Option<Published>, Refused> {
         let waits = self.unconfirmed()?.filter(|waits| waits.deadline <= now);
         let Some(waits) = waits else {

@@ -24,6 +24,9 @@ pub const NO_ROOM: Code = Code::new("http.no-room");
 /// So many bytes are left free, for logs and ledgers and others.
 const RESERVE: u64 = 64 << 20;
 
+/// What was staged is for the closure alone to read.
+pub(crate) const STAGED: u32 = 0o400;
+
 /// A snapshot of a directory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tree {
@@ -272,7 +275,8 @@ impl<'h> Content<'h> {
         }
         let room = new.room.checked_sub(bytes.len() as u64);
         new.room = room.ok_or(io::ErrorKind::StorageFull)?;
-        self.host.write(&path.with_extension("new"), bytes, 0o400)?;
+        self.host
+            .write(&path.with_extension("new"), bytes, STAGED)?;
         new.hashes.insert(hash);
         Ok(())
     }

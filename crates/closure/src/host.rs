@@ -38,6 +38,8 @@ pub trait Host {
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Gives files to a user and group.
     fn give(&self, path: &Path, user: u32, group: u32) -> io::Result<()>;
+    /// Says who may do what with something.
+    fn allow(&self, path: &Path, mode: u32) -> io::Result<()>;
     /// Files, with what is in them, and directories, with the names in them, are on the disk when this returns.
     fn synchronise(&self, paths: &[PathBuf]) -> io::Result<()>;
     /// Whether we may do everything here, and so should not.
@@ -85,6 +87,8 @@ pub struct Entry {
     pub size: u64,
     /// Who may do what with it.
     pub mode: u32,
+    /// Whose it is.
+    pub owner: u32,
 }
 
 /// What something in a directory is.
@@ -156,9 +160,10 @@ impl Host for Machine {
         let file = match fs::File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(error),
+            Err(error) => return Err(error).about(path),
         };
-        file.take(LONGEST + 1).read_to_end(&mut content)?;
+        let read = file.take(LONGEST + 1).read_to_end(&mut content);
+        read.about(path)?;
         match content.len() as u64 > LONGEST {
             true => Err(ErrorKind::FileTooLarge.into()),
             false => Ok(Some(content)),
@@ -169,7 +174,7 @@ impl Host for Machine {
         let read = match fs::read_dir(path) {
             Ok(read) => read,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(error),
+            Err(error) => return Err(error).about(path),
         };
         let mut entries = Vec::new();
         for entry in read {
@@ -189,27 +194,30 @@ impl Host for Machine {
                 Ok(Some(seen(name.into_owned(), &metadata)))
             }
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+            Err(error) => Err(error).about(path),
         }
     }
 
     fn link(&self, path: &Path) -> io::Result<Option<PathBuf>> {
         match fs::read_link(path) {
             Ok(to) => Ok(Some(to)),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+            // It is not there, or no link.
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput) => {
+                Ok(None)
+            }
+            Err(error) => Err(error).about(path),
         }
     }
 
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
-        fs::canonicalize(path)
+        fs::canonicalize(path).about(path)
     }
 
     fn make_directory(&self, path: &Path, mode: u32) -> io::Result<()> {
         match fs::create_dir(path) {
             Ok(()) => set_mode(path, mode),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-            Err(error) => Err(error),
+            Err(error) => Err(error).about(path),
         }
     }
 
@@ -217,15 +225,15 @@ impl Host for Machine {
         // What is left of an earlier attempt may be read-only.
         self.remove(path)?;
         let mut options = OpenOptions::new();
-        let mut file = private(options.write(true).create_new(true)).open(path)?;
-        file.write_all(content)?;
+        let file = private(options.write(true).create_new(true)).open(path);
+        file.about(path)?.write_all(content).about(path)?;
         set_mode(path, mode)
     }
 
     fn make_link(&self, path: &Path, to: &Path) -> io::Result<()> {
         self.remove(path)?;
         #[cfg(unix)]
-        return std::os::unix::fs::symlink(to, path);
+        return std::os::unix::fs::symlink(to, path).about(path);
         #[cfg(not(unix))]
         return Err(io::Error::other(format!(
             "no link to {} can be made",
@@ -234,7 +242,7 @@ impl Host for Machine {
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        fs::rename(from, to)
+        fs::rename(from, to).about(to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
@@ -245,15 +253,19 @@ impl Host for Machine {
         };
         match removed {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-            removed => removed,
+            removed => removed.about(path),
         }
     }
 
     fn give(&self, path: &Path, user: u32, group: u32) -> io::Result<()> {
         #[cfg(unix)]
-        std::os::unix::fs::lchown(path, Some(user), Some(group))?;
+        std::os::unix::fs::lchown(path, Some(user), Some(group)).about(path)?;
         let _ = (path, user, group);
         Ok(())
+    }
+
+    fn allow(&self, path: &Path, mode: u32) -> io::Result<()> {
+        set_mode(path, mode)
     }
 
     fn synchronise(&self, paths: &[PathBuf]) -> io::Result<()> {
@@ -264,7 +276,8 @@ impl Host for Machine {
                 return Ok(rustix::fs::syncfs(&file)?);
             }
             for path in paths {
-                fs::File::open(path)?.sync_all()?;
+                let file = fs::File::open(path).about(path)?;
+                file.sync_all().about(path)?;
             }
         }
         let _ = (paths, MANY);
@@ -428,6 +441,19 @@ impl Host for Machine {
     }
 }
 
+/// What went wrong, and with which file.
+trait About<T> {
+    fn about(self, path: &Path) -> io::Result<T>;
+}
+
+impl<T> About<T> for io::Result<T> {
+    fn about(self, path: &Path) -> io::Result<T> {
+        let named =
+            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", path.display()));
+        self.map_err(named)
+    }
+}
+
 fn connect(endpoint: Endpoint, limit: Duration) -> io::Result<TcpStream> {
     let stream = TcpStream::connect_timeout(&endpoint, limit)?;
     stream.set_nodelay(true)?;
@@ -445,14 +471,17 @@ fn seen(name: String, metadata: &fs::Metadata) -> Entry {
     };
     #[cfg(unix)]
     let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o7777;
+    #[cfg(unix)]
+    let owner = std::os::unix::fs::MetadataExt::uid(metadata);
     #[cfg(not(unix))]
-    let mode = 0;
+    let (mode, owner) = (0, 0);
     let size = metadata.len();
     Entry {
         name,
         kind,
         size,
         mode,
+        owner,
     }
 }
 
@@ -465,7 +494,7 @@ fn private(options: &mut OpenOptions) -> &mut OpenOptions {
 
 fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     #[cfg(unix)]
-    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))?;
+    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).about(path)?;
     let _ = (path, mode);
     Ok(())
 }

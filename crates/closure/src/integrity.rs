@@ -12,10 +12,10 @@ use hence_ledger::{Hash, State};
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_store::{Error, Refused, Request};
 
-use crate::closure::{Closure, failed};
-use crate::content::Trees;
-use crate::host::{EntryKind, Host};
-use crate::publish::LIMIT;
+use crate::closure::{self, Closure, DIRECTORIES, TOP, failed};
+use crate::content::{STAGED, Trees};
+use crate::host::{Entry, EntryKind, Host};
+use crate::publish::{LIMIT, MODE};
 use crate::server::{Server, apache, nginx};
 
 /// Something is not what was promised.
@@ -24,6 +24,8 @@ pub const DRIFT: Code = Code::new("http.drift");
 /// Something that is not as it was made.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Damage {
+    /// A directory of the closure itself.
+    Directory(&'static str),
     /// What is current is not what is asserted.
     Current,
     /// The file that the configuration begins with.
@@ -130,8 +132,22 @@ impl Closure<'_> {
 
     /// Makes again what is not as promised, and publishes it as a new generation.
     pub fn repair(&mut self, request: &Request) -> Result<Repaired, Refused> {
+        let mut damages = self.damages()?;
+        let directories: Vec<Damage> = damages
+            .keys()
+            .filter(|damage| matches!(damage, Damage::Directory(_)))
+            .cloned()
+            .collect();
+        for damage in &directories {
+            if let Damage::Directory(name) = damage {
+                self.make_again(name)?;
+            }
+        }
+        if !directories.is_empty() {
+            // What was in them is looked at again.
+            damages.extend(self.damages()?);
+        }
         let certificates = self.repair_certificates()?;
-        let damages = self.damages()?;
         if damages.is_empty() && certificates.is_empty() {
             return Ok(Repaired::Nothing);
         }
@@ -144,7 +160,10 @@ impl Closure<'_> {
                 Damage::Tree(hash) => {
                     self.shown(self.content.show_tree_again(*hash), *hash)?;
                 }
-                Damage::Current | Damage::Configuration | Damage::Part(_) => {}
+                Damage::Directory(_)
+                | Damage::Current
+                | Damage::Configuration
+                | Damage::Part(_) => {}
             }
         }
         self.stage().write_parts_again(&self.site())?;
@@ -182,6 +201,26 @@ impl Closure<'_> {
         Ok(Repaired::Published { generation, was })
     }
 
+    /// A directory of the closure as it was made; what it had no business to hold is gone.
+    fn make_again(&self, name: &str) -> Result<(), Refused> {
+        let path = closure::below(&self.root, name);
+        let there = self.host.look(&path).map_err(failed)?;
+        if there.is_some_and(|entry| entry.kind != EntryKind::Directory) {
+            self.host.remove(&path).map_err(failed)?;
+        }
+        let user = self.settings.user.as_ref();
+        let known = DIRECTORIES.iter().find(|(known, _)| *known == name);
+        let mode = known.map_or(TOP, |(_, mode)| *mode);
+        closure::make_directory(self.host, &self.root, name, mode, user)?;
+        self.host.allow(&path, mode).map_err(failed)?;
+        if name == "none" {
+            for entry in self.host.list(&path).map_err(failed)? {
+                self.host.remove(&path.join(entry.name)).map_err(failed)?;
+            }
+        }
+        Ok(())
+    }
+
     fn shown(&self, shown: std::io::Result<Option<()>>, hash: Hash) -> Result<(), Refused> {
         match shown.map_err(failed)? {
             Some(()) => Ok(()),
@@ -196,8 +235,10 @@ impl Closure<'_> {
 
     /// What was staged, from what is served of it.
     fn restage(&self, hash: Hash) -> Result<(), Refused> {
-        let mut found = self.host.read(&self.content.file(hash)).map_err(failed)?;
-        found = found.filter(|bytes| Hash::of(bytes) == hash);
+        // Perhaps only who may do what with it was changed.
+        let mut found = self.content.bytes(hash).map_err(failed)?;
+        let shown = self.host.read(&self.content.file(hash)).map_err(failed)?;
+        found = found.or(shown.filter(|bytes| Hash::of(bytes) == hash));
         for host in self.site().hosts.values() {
             for tree in host.trees.values() {
                 let Some(list) = self.content.tree(*tree) else {
@@ -229,6 +270,23 @@ impl Closure<'_> {
                 .or_default()
                 .push(Diagnostic::error(DRIFT, message));
         };
+        let ours = self.ours();
+        for (name, mode) in [("", TOP)].into_iter().chain(DIRECTORIES) {
+            let path = closure::below(&self.root, name);
+            // What the server writes itself is its own.
+            let owner = ours.filter(|_| !matches!(name, "run" | "log"));
+            if let Some(wrong) = misused(self.host, &path, mode, owner)? {
+                found(Damage::Directory(name), wrong);
+            }
+        }
+        let none = self.root.join("none");
+        for entry in self.host.list(&none).unwrap_or_default() {
+            let path = none.join(entry.name);
+            found(
+                Damage::Directory("none"),
+                format!("{} is not asserted", path.display()),
+            );
+        }
         let current = self.current()?.unwrap_or(0);
         let promised = self.repository.state().clone().identity();
         if self.identity_of(current)? != Some(promised) {
@@ -242,13 +300,17 @@ impl Closure<'_> {
         let configuration = configuration.map_err(|trouble| Refused::from(*trouble))?;
         let directory = self.root.join(format!("generation/{current}"));
         let main = directory.join(self.settings.server.main_file());
-        if let Some(wrong) = differs(self.host, &main, Hash::of(configuration.main.as_bytes()))? {
+        let promised = Hash::of(configuration.main.as_bytes());
+        if let Some(wrong) = differs(self.host, &main, promised, MODE, ours)? {
+            found(Damage::Configuration, wrong);
+        }
+        if let Some(wrong) = misused(self.host, &directory, 0o755, ours)? {
             found(Damage::Configuration, wrong);
         }
         let parts = configuration.parts.iter().map(|(hash, _)| *hash);
         for hash in parts.collect::<BTreeSet<_>>() {
             let path = self.root.join("part").join(hash.to_string());
-            if let Some(wrong) = differs(self.host, &path, hash)? {
+            if let Some(wrong) = differs(self.host, &path, hash, MODE, ours)? {
                 found(Damage::Part(hash), wrong);
             }
         }
@@ -260,7 +322,7 @@ impl Closure<'_> {
         });
         for blob in blobs.collect::<BTreeSet<_>>() {
             objects.insert(*blob);
-            if let Some(wrong) = differs(self.host, &self.content.file(*blob), *blob)? {
+            if let Some(wrong) = differs(self.host, &self.content.file(*blob), *blob, MODE, ours)? {
                 found(Damage::File(*blob), wrong);
             }
         }
@@ -273,10 +335,16 @@ impl Closure<'_> {
             let top = self.content.directory(*hash);
             let mut there = BTreeSet::new();
             below(self.host, &top, "", &mut there)?;
+            for path in std::iter::once("").chain(tree.directories()) {
+                there.remove(path);
+                if let Some(wrong) = misused(self.host, &top.join(path), 0o755, ours)? {
+                    found(Damage::Tree(*hash), wrong);
+                }
+            }
             for (path, file) in tree.files() {
                 objects.insert(file.hash);
                 there.remove(path);
-                if let Some(wrong) = differs(self.host, &top.join(path), file.hash)? {
+                if let Some(wrong) = differs(self.host, &top.join(path), file.hash, MODE, ours)? {
                     found(Damage::Tree(*hash), wrong);
                 }
             }
@@ -289,50 +357,94 @@ impl Closure<'_> {
             }
         }
         for hash in objects {
-            if self.content.bytes(hash).map_err(failed)?.is_none() {
-                let path = self.content.object(hash);
-                found(
-                    Damage::Object(hash),
-                    format!("{} is not what was staged", path.display()),
-                );
+            let path = self.content.object(hash);
+            if let Some(wrong) = differs(self.host, &path, hash, STAGED, ours)? {
+                found(Damage::Object(hash), wrong);
             }
         }
         Ok(damages)
     }
+
+    /// Whose everything is that the server may not write, if that is known: a closure that root made is root's.
+    fn ours(&self) -> Option<u32> {
+        self.settings.user.as_ref().map(|_| 0)
+    }
 }
 
-/// What is wrong with a file that should hold what has this hash, and be for nobody to change.
-fn differs(host: &dyn Host, path: &Path, hash: Hash) -> Result<Option<String>, Refused> {
+/// What is wrong with a file that should hold what has this hash, and be nobody else's to change.
+fn differs(
+    host: &dyn Host,
+    path: &Path,
+    hash: Hash,
+    mode: u32,
+    owner: Option<u32>,
+) -> Result<Option<String>, Refused> {
     let name = path.display();
-    let wrong = match host.read(path).map_err(failed)? {
-        None => Some(format!("{name} is gone")),
-        Some(bytes) if Hash::of(&bytes) != hash => Some(format!("{name} was changed")),
-        Some(_) => None,
+    let Some(entry) = host.look(path).map_err(failed)? else {
+        return Ok(Some(format!("{name} is gone")));
     };
-    let mode = host
-        .look(path)
-        .map_err(failed)?
-        .map_or(0o444, |entry| entry.mode);
-    Ok(wrong
-        .or_else(|| (mode != 0o444).then(|| format!("{name} has the mode {mode:o}, and not 444"))))
+    if entry.kind != EntryKind::File {
+        return Ok(Some(format!("{name} is no file any more")));
+    }
+    let bytes = host.read(path).map_err(failed)?;
+    if bytes.is_none_or(|bytes| Hash::of(&bytes) != hash) {
+        return Ok(Some(format!("{name} was changed")));
+    }
+    Ok(misuse(path, &entry, mode, owner))
 }
 
-/// All files below a directory, by their paths.
+/// What is wrong with a directory that should be there, and nobody else's to change.
+fn misused(
+    host: &dyn Host,
+    path: &Path,
+    mode: u32,
+    owner: Option<u32>,
+) -> Result<Option<String>, Refused> {
+    let name = path.display();
+    Ok(match host.look(path).map_err(failed)? {
+        None => Some(format!("{name} is gone")),
+        Some(entry) if entry.kind != EntryKind::Directory => {
+            Some(format!("{name} is no directory any more"))
+        }
+        Some(entry) => misuse(path, &entry, mode, owner),
+    })
+}
+
+/// Who may do with something what they should not.
+pub(crate) fn misuse(path: &Path, entry: &Entry, mode: u32, owner: Option<u32>) -> Option<String> {
+    let name = path.display();
+    let is = entry.mode;
+    match owner {
+        _ if is != mode => Some(format!("{name} has the mode {is:o}, and not {mode:o}")),
+        Some(owner) if entry.owner != owner => Some(format!(
+            "{name} belongs to user {}, and not to {owner}",
+            entry.owner
+        )),
+        _ => None,
+    }
+}
+
+/// All that is below a directory, by its path. What a link leads to is not below it.
 fn below(
     host: &dyn Host,
     top: &Path,
     path: &str,
-    files: &mut BTreeSet<String>,
+    names: &mut BTreeSet<String>,
 ) -> Result<(), Refused> {
-    for entry in host.list(&top.join(path)).map_err(failed)? {
+    let directory = top.join(path);
+    let entry = host.look(&directory).map_err(failed)?;
+    if entry.is_none_or(|entry| entry.kind != EntryKind::Directory) {
+        return Ok(());
+    }
+    for entry in host.list(&directory).map_err(failed)? {
         let name = match path {
             "" => entry.name,
             path => format!("{path}/{}", entry.name),
         };
-        match entry.kind {
-            EntryKind::Directory => below(host, top, &name, files)?,
-            _ => drop(files.insert(name)),
+        if entry.kind == EntryKind::Directory {
+            below(host, top, &name, names)?;
         }
+        names.insert(name);
     }
     Ok(())
 }

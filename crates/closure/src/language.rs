@@ -203,7 +203,8 @@ impl From<Fault> for Misread {
     }
 }
 
-const VERBS: [&str; 11] = [
+/// The words that commands begin with.
+pub const VERBS: [&str; 10] = [
     "assert",
     "retract",
     "retract-under",
@@ -214,7 +215,6 @@ const VERBS: [&str; 11] = [
     "become",
     "retire",
     "commit",
-    "undo",
 ];
 
 fn order(words: &[&str], owner: &str) -> Result<Order, Misread> {
@@ -332,8 +332,12 @@ fn retracted(words: &[&str]) -> Result<Vec<Command>, Misread> {
 
 fn post(words: &[&str]) -> Result<Post, Misread> {
     const FORMS: &str = "`post FILE|DIRECTORY http://HOST/PATH [--as-index] [--type TYPE]`";
-    let [from, address, options @ ..] = words else {
-        return Err(usage(FORMS));
+    let (from, address, options) = match words {
+        // So the paper writes it in places.
+        [from, "to", address, options @ ..] | [from, address, options @ ..] => {
+            (from, address, options)
+        }
+        _ => return Err(usage(FORMS)),
     };
     let (host, url) = located(address)?;
     let mut post = Post {
@@ -347,7 +351,7 @@ fn post(words: &[&str]) -> Result<Post, Misread> {
     loop {
         options = match options {
             [] => return Ok(post),
-            ["--as-index", rest @ ..] | ["as", "index", rest @ ..] => {
+            ["--as-index", rest @ ..] | ["as", "index", rest @ ..] | ["index", rest @ ..] => {
                 post.as_index = true;
                 post.url = post.url.as_directory();
                 rest
@@ -397,6 +401,7 @@ pub fn written(commands: &[Command]) -> String {
                 _ => text.push_str(&format!("retract-keys {key}\n")),
             },
             Command::Apply { owner, set } => {
+                let owner = joined(&[owner.to_string()]);
                 text.push_str(&format!("apply owner {owner} {{\n"));
                 for (key, value) in set {
                     text.push_str(&format!("  assert {}\n", said(key, value)));
@@ -412,8 +417,31 @@ pub fn written(commands: &[Command]) -> String {
 pub fn said(key: &Key, value: &Value) -> String {
     match crate::words::read(key, value) {
         Some((subject, Said::So)) => subject.to_string(),
+        Some((subject, Said::Text(text))) => format!("{subject} {}", whole(&text)),
         Some((subject, said)) => format!("{subject} {said}"),
         None => format!("{key}{value}"),
+    }
+}
+
+/// A text as it can stand at the end of a command: as it is, if its words come to it again.
+fn whole(text: &str) -> String {
+    let mut troubles = Vec::new();
+    let words = split(text, 0, &mut troubles).unwrap_or_default();
+    let words: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
+    match words.join(" ") == text && !text.contains('"') {
+        true => text.to_owned(),
+        false => joined(&[text.to_owned()]),
+    }
+}
+
+/// The words of one line, or what is wrong with it.
+pub fn words(sources: &Sources, file: FileId) -> Result<Vec<String>, Vec<Diagnostic>> {
+    let span = sources.span(file);
+    let mut troubles = Vec::new();
+    let words = split(sources.slice(span), span.start, &mut troubles);
+    match words {
+        Some(words) => Ok(words.into_iter().map(|word| word.text).collect()),
+        None => Err(troubles),
     }
 }
 

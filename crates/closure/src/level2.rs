@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use hence_ledger::entry::Origin;
-use hence_ledger::{Act, Command, Hash, Key, Keys, State, Value};
+use hence_ledger::{Act, Change, Command, Hash, Key, Keys, State, Value};
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_store::Refused;
 
@@ -49,10 +49,11 @@ impl Closure<'_> {
             Order::Write(commands) => writes(commands.clone(), None),
             Order::Post(post) => self.post(post, owner, directory),
             Order::PostCert(post) => self.post_cert(post, owner, directory),
-            Order::Refresh(host, url) => {
-                let post = self.posted(state, host, url)?;
-                self.post(&post, owner, directory)
-            }
+            Order::Refresh(host, url) => match self.posted(state, host, url)? {
+                Order::Become(host, from) => self.become_site(&host, &from, directory),
+                Order::Post(post) => self.post(&post, owner, directory),
+                _ => unreachable!("only these post"),
+            },
             Order::Copy(from, to) => {
                 let top = Subject::Host(from.clone()).key();
                 let mut commands = vec![Subject::Host(to.clone()).retracted()];
@@ -180,44 +181,65 @@ impl Closure<'_> {
         })
     }
 
-    /// The order that posted what is at a URL: the history says it.
-    fn posted(&self, state: &State, host: &Name, url: &Url) -> Result<Post, Refused> {
+    /// The order that posted what is at a URL: the history says it. What was restored or copied since was posted when it
+    /// came first.
+    fn posted(&self, state: &State, host: &Name, url: &Url) -> Result<Order, Refused> {
         let directory = url.as_directory();
         let places = [
             (Aspect::Index, &directory),
             (Aspect::File, url),
             (Aspect::Tree, &directory),
         ];
+        let mut help = "`post FILE|DIRECTORY URL` posts it";
         for (aspect, url) in places {
             let key = Subject::At(host.clone(), aspect, url.clone()).key();
             let Some(assertion) = state.get(&key) else {
                 continue;
             };
-            let entry = self.repository.entry(assertion.since)?;
-            let Some(Origin::Command(text)) = entry.as_ref().map(|entry| &entry.origin) else {
-                continue;
-            };
-            if !matches!(
-                entry.as_ref().map(|entry| &entry.act),
-                Some(Act::Commit { .. })
-            ) {
+            if assertion.since > self.repository.version() {
+                help = "what is there is pending, so it can be posted once more";
                 continue;
             }
-            let posts = text
-                .lines()
-                .filter_map(|line| line.strip_prefix("# "))
-                .filter_map(|line| match read_order(line)? {
-                    Order::Post(post) => Some(post),
+            for entry in self.repository.log() {
+                let entry = entry?;
+                let (Origin::Command(text), Act::Commit { changes, .. }) =
+                    (&entry.origin, &entry.act)
+                else {
+                    continue;
+                };
+                let came = |change: &&Change| {
+                    let after = change.after.as_ref();
+                    after.is_some_and(|after| after.value == assertion.value)
+                };
+                let places = changes.iter().filter(came);
+                let mut names = places.filter_map(|change| match Subject::of(&change.key)? {
+                    Subject::At(name, at, of) => (at == aspect && of == *url).then_some(name),
                     _ => None,
                 });
-            let mut post = posts.filter(|post| post.is_about(host, aspect, url));
-            if let Some(post) = post.next_back() {
-                return Ok(post);
+                let lines = || {
+                    text.lines()
+                        .rev()
+                        .filter_map(|line| line.strip_prefix("# "))
+                };
+                let order = names.find_map(|name| {
+                    lines().find_map(|line| match read_order(line)? {
+                        Order::Post(post) if post.is_about(&name, aspect, url) => {
+                            let host = host.clone();
+                            Some(Order::Post(Post { host, ..post }))
+                        }
+                        Order::Become(site, from) if site == name && site == *host => {
+                            Some(Order::Become(site, from))
+                        }
+                        _ => None,
+                    })
+                });
+                if let Some(order) = order {
+                    return Ok(order);
+                }
             }
         }
         let message = format!("nothing that was posted is at http://{host}{url}");
-        let trouble = Diagnostic::error(NOT_POSTED, message);
-        Err(trouble.help("`post FILE|DIRECTORY URL` posts it").into())
+        Err(Diagnostic::error(NOT_POSTED, message).help(help).into())
     }
 
     /// A host that is all of a directory; its files `index.html` are the indexes of theirs.
@@ -339,7 +361,10 @@ pub fn unfit(unfit: Unfit, directory: &Path) -> Diagnostic {
             let help = "make room on the disk of the closure";
             (path, "there is no room for it".to_owned(), help)
         }
-        Unfit::Failed(path, error) => (path, error.to_string(), ""),
+        Unfit::Failed(path, error) if error.kind() == ErrorKind::Other => {
+            (path, error.to_string(), "")
+        }
+        Unfit::Failed(path, error) => (path, error.kind().to_string(), ""),
         Unfit::Missing(path) => (path, "it is not there".to_owned(), ""),
         Unfit::Escapes(path) => (
             path,

@@ -32,5 +32,6 @@ pub mod probe;
 pub mod publish;
 pub mod server;
 pub mod site;
+mod symbols;
 pub mod tls;
 pub mod words;

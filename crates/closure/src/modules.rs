@@ -1,8 +1,16 @@
 //! Which modules Apache must load, and in which order: what its own data says, and no list of ours.
 //!
 //! Each module has a file that loads it and names the modules that it depends on and those that it cannot stand beside.
-//! Apache itself says which module has which directive. Needed are the modules of the directives in a configuration and
-//! those that stand in its arguments, with all that they depend on; each comes behind those.
+//! Apache itself says which module has which directive, and the modules themselves whose symbols they want. Needed are the
+//! modules of the directives in a configuration and those that stand in its arguments, with all that they depend on; each
+//! comes behind those.
+//!
+//! ```text
+//! hard    it wants a symbol of the other: without it, or before it, it cannot be loaded     also if nobody says so
+//! soft    it is said to depend on the other: it can be loaded alone, and does not do its work
+//! ```
+//!
+//! That the server tests every configuration is the judge of both.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,6 +19,7 @@ use std::time::Duration;
 use hence_model::diagnostic::{Code, Diagnostic};
 
 use crate::host::Host;
+use crate::symbols::Symbols;
 
 /// Modules cannot be loaded as a configuration needs them.
 pub const MODULES: Code = Code::new("http.modules");
@@ -28,8 +37,10 @@ pub struct Modules {
 pub struct Module {
     /// The line that loads it.
     pub load: String,
-    /// What must be loaded before it.
+    /// What it is said to depend on.
     pub depends: BTreeSet<String>,
+    /// What must be loaded before it, as it wants symbols of those.
+    pub wants: BTreeSet<String>,
     /// What cannot be loaded beside it.
     pub conflicts: BTreeSet<String>,
 }
@@ -56,6 +67,7 @@ impl Modules {
         if modules.modules.is_empty() {
             return Err(format!("{} describes no modules", available.display()));
         }
+        modules.look(host);
         let mut lines = vec![
             "ErrorLog /dev/null".to_owned(),
             "ServerName closure.invalid".to_owned(),
@@ -71,6 +83,47 @@ impl Modules {
         Ok(modules)
     }
 
+    /// Finds out whose symbols each module wants. One that cannot be read wants nobody's, as far as is known here.
+    fn look(&mut self, host: &dyn Host) {
+        let mut symbols: BTreeMap<String, Symbols> = BTreeMap::new();
+        for (name, module) in &self.modules {
+            let file = module.load.split_whitespace().nth(2).unwrap_or_default();
+            let file = host.read(Path::new(file)).ok().flatten();
+            if let Some(read) = file.and_then(|bytes| Symbols::read(&bytes)) {
+                symbols.insert(name.clone(), read);
+            }
+        }
+        let mut offers: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (name, symbols) in &symbols {
+            for symbol in &symbols.offers {
+                offers.entry(symbol).or_default().push(name);
+            }
+        }
+        for (name, symbols) in &symbols {
+            let offered = symbols.wants.iter().filter_map(|symbol| {
+                // What several offer says nothing about which of them is meant.
+                match offers.get(symbol.as_str())?.as_slice() {
+                    [only] if only != name => Some((*only).to_owned()),
+                    _ => None,
+                }
+            });
+            let offered = offered.collect();
+            if let Some(module) = self.modules.get_mut(name) {
+                module.wants = offered;
+            }
+        }
+    }
+
+    /// A module, by its name.
+    pub fn module(&self, name: &str) -> Option<&Module> {
+        self.modules.get(name)
+    }
+
+    /// The names of all modules.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.modules.keys().map(String::as_str)
+    }
+
     /// Takes in the description of a module.
     pub fn add(&mut self, name: &str, text: &str) {
         let mut module = Module::default();
@@ -82,6 +135,8 @@ impl Modules {
             };
             if let Some(depends) = line.strip_prefix("# Depends:") {
                 module.depends.extend(words(depends));
+            } else if let Some(wants) = line.strip_prefix("# Wants:") {
+                module.wants.extend(words(wants));
             } else if let Some(conflicts) = line.strip_prefix("# Conflicts:") {
                 module.conflicts.extend(words(conflicts));
             } else if line.starts_with("LoadModule ") {
@@ -201,13 +256,13 @@ impl Modules {
         if chains.insert(name, chain.to_owned()).is_some() {
             return Ok(());
         }
-        for other in &module.depends {
-            self.visit(
-                other,
-                &format!("{chain}, which needs `{other}`"),
-                chosen,
-                chains,
-            )?;
+        for other in module.wants.union(&module.depends) {
+            let need = match module.wants.contains(other) {
+                true => "cannot be loaded without",
+                false => "needs",
+            };
+            let chain = format!("{chain}, which {need} `{other}`");
+            self.visit(other, &chain, chosen, chains)?;
         }
         chosen.push(name);
         Ok(())
@@ -234,8 +289,9 @@ impl Modules {
         let list = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(" ");
         for (name, module) in &self.modules {
             text.push_str(&format!(
-                "module {name}\n# Depends: {}\n",
-                list(&module.depends)
+                "module {name}\n# Depends: {}\n# Wants: {}\n",
+                list(&module.depends),
+                list(&module.wants)
             ));
             text.push_str(&format!(
                 "# Conflicts: {}\n{}\n",
@@ -296,7 +352,10 @@ mod tests {
             "dav",
             "<IfModule !mod_dav.c>\n\tLoadModule dav_module d.so\n</IfModule>",
         );
-        modules.add("dav_fs", "# Depends: dav\nLoadModule dav_fs_module f.so");
+        modules.add(
+            "dav_fs",
+            "# Depends: dav\n# Wants: dav\nLoadModule dav_fs_module f.so",
+        );
         modules.add(
             "mpm_event",
             "# Conflicts: mpm_prefork\nLoadModule mpm_event_module e.so",

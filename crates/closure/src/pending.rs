@@ -1,13 +1,14 @@
 //! What somebody said and did not commit yet: it is served all at once, or not at all.
 
 use hence_ledger::{Command, State};
+use hence_model::diagnostic::Diagnostic;
 use hence_store::Refused;
 
 use crate::address::encode;
 use crate::closure::{Closure, failed};
 use crate::language::{self, Order};
 use crate::level2::Meant;
-use crate::words::Words;
+use crate::words::{FORM, Words};
 
 /// What an owner has pending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,7 +39,13 @@ impl Closure<'_> {
         let Ok(file) = sources.add("pending", &text) else {
             return Ok(Pending::default());
         };
-        let orders = language::parse(&sources, file, owner).map_err(Refused::Because)?;
+        let orders = language::parse(&sources, file, owner).map_err(|troubles| {
+            // Where they are in the file is nobody's business: nobody should have written there.
+            let first = troubles.first().map_or("", |trouble| &trouble.message);
+            let message = format!("what `{owner}` has pending cannot be read: {first}");
+            let trouble = Diagnostic::error(FORM, message);
+            Refused::from(trouble.help("`hence http discard` forgets it"))
+        })?;
         let mut commands = Vec::new();
         for placed in orders {
             if let Order::Write(writes) = placed.order {

@@ -1,12 +1,13 @@
 //! Asks a running server, and holds what it shows and answers against what was promised.
 
+use std::collections::BTreeSet;
 use std::io::{self, Read};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use hence_ledger::Hash;
 
-use crate::address::{Endpoint, Name, Url};
+use crate::address::{Endpoint, Name, Url, decode};
 use crate::host::Host;
 use crate::model::{Answer, Body};
 use crate::server::{GENERATION, LEAST};
@@ -240,13 +241,8 @@ pub fn differs(promised: &Answer, response: &Response) -> Option<String> {
             }
         }
         Body::Listing(names) => {
-            let listed = String::from_utf8_lossy(&response.body);
-            let is_there = |name: &&String| {
-                let name = name.trim_end_matches('/');
-                name.starts_with('.')
-                    || listed.contains(name)
-                    || listed.contains(&crate::address::encode(name))
-            };
+            let listed = listed(&String::from_utf8_lossy(&response.body));
+            let is_there = |name: &&String| name.starts_with('.') || listed.contains(*name);
             if let Some(missing) = names.iter().find(|name| !is_there(name)) {
                 return Some(format!("expected `{missing}` in the listing"));
             }
@@ -254,6 +250,32 @@ pub fn differs(promised: &Answer, response: &Response) -> Option<String> {
         Body::Words | Body::Other(..) => {}
     }
     None
+}
+
+/// The names to which a page leads that are in its own directory.
+fn listed(page: &str) -> BTreeSet<String> {
+    let ways = page.split("href=\"").skip(1);
+    let ways = ways.filter_map(|rest| rest.split('"').next());
+    let plain = |way: &str| {
+        let entities = [
+            ("&lt;", "<"),
+            ("&gt;", ">"),
+            ("&quot;", "\""),
+            ("&#39;", "'"),
+            ("&amp;", "&"),
+        ];
+        entities
+            .iter()
+            .fold(way.to_owned(), |way, (entity, character)| {
+                way.replace(entity, character)
+            })
+    };
+    ways.filter_map(|way| {
+        let way = plain(way);
+        // A name with a colon would be taken for an address.
+        decode(way.strip_prefix("./").unwrap_or(&way))
+    })
+    .collect()
 }
 
 /// Whether a location is the promised one, whether or not it begins with the server's own name.

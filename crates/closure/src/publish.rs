@@ -27,7 +27,7 @@ use crate::certificate::Certificates;
 use crate::checks::{Look, Occasion};
 use crate::closure::{Closure, Published, Settings, failed};
 use crate::content::{Content, NO_ROOM, Trees};
-use crate::host::{Host, Signal};
+use crate::host::{EntryKind, Host, Signal};
 use crate::model::{self, Body, behaviour};
 use crate::modules::Modules;
 use crate::probe::{self, Probe};
@@ -57,6 +57,8 @@ const AGAIN: usize = 3;
 const MOMENT: Duration = Duration::from_millis(100);
 /// So long old processes of Apache are waited for: those that are idle end at once, the others when they have answered.
 const GRACE: Duration = Duration::from_millis(500);
+/// So many lines at the end of a log are looked at.
+const LAST: usize = 12;
 /// So many files of a snapshot are asked for.
 const SAMPLE: usize = 3;
 
@@ -128,6 +130,11 @@ impl Stage<'_> {
         let new = current.with_extension("new");
         let to = PathBuf::from(format!("generation/{generation}"));
         self.host.make_link(&new, &to).map_err(failed)?;
+        let there = self.host.look(&current).map_err(failed)?;
+        if there.is_some_and(|entry| entry.kind == EntryKind::Directory) {
+            // Somebody put it there, and it is in the way.
+            self.host.remove(&current).map_err(failed)?;
+        }
         self.host.rename(&new, &current).map_err(failed)?;
         let root = self.root.to_owned();
         self.host.synchronise(&[root]).map_err(failed)
@@ -315,8 +322,32 @@ impl Stage<'_> {
     }
 }
 
-/// Names that two hosts want.
+/// What cannot be served together: names that two hosts want, and endpoints that are part of others.
 pub(crate) fn clashes(site: &Site) -> Vec<Diagnostic> {
+    let mut troubles = names_taken(site);
+    troubles.extend(endpoints_within(site));
+    troubles
+}
+
+/// Endpoints at which the server would listen already, as it listens at all addresses with their port.
+fn endpoints_within(site: &Site) -> impl Iterator<Item = Diagnostic> {
+    site.endpoints.iter().filter_map(|endpoint| {
+        let is_wider = |wider: &&Endpoint| {
+            let is_all = wider.ip().is_unspecified() && !endpoint.ip().is_unspecified();
+            is_all && wider.port() == endpoint.port() && wider.is_ipv4() == endpoint.is_ipv4()
+        };
+        let wider = site.endpoints.iter().find(is_wider)?;
+        let message = format!("{endpoint} is part of {wider}, and cannot be listened at twice");
+        let trouble = Diagnostic::error(ENDPOINT_TAKEN, message);
+        let trouble = trouble.path(Subject::Listen(*endpoint).to_string());
+        Some(trouble.help(format!(
+            "`retract listen {endpoint}`, or `retract listen {wider}`"
+        )))
+    })
+}
+
+/// Names that two hosts want.
+fn names_taken(site: &Site) -> Vec<Diagnostic> {
     let mut owners: BTreeMap<&Name, &Name> = site.hosts.keys().map(|name| (name, name)).collect();
     let mut troubles = Vec::new();
     for (name, host) in &site.hosts {
@@ -539,8 +570,11 @@ impl Closure<'_> {
         let log = self.host.read(&self.root.join("log/error.log"));
         let log = log.ok().flatten().unwrap_or_default();
         let log = String::from_utf8_lossy(&log);
-        match log.lines().last() {
-            Some(line) => format!("; its log ends with: {line}"),
+        let last: Vec<&str> = log.lines().rev().take(LAST).collect();
+        // What came first is why the rest came.
+        let grave = last.iter().rev().find(|line| line.contains("emerg]"));
+        match grave.or(last.first()) {
+            Some(line) => format!("; its log says: {line}"),
             None => String::new(),
         }
     }
@@ -793,7 +827,11 @@ impl Closure<'_> {
         let generation = self.current()?.unwrap_or(version);
         let site = self.site();
         let ready = match self.process()? {
-            None => self.launch(generation, &site),
+            None => {
+                // A key that the server cannot read is one with which it does not start.
+                self.repair_certificates()?;
+                self.launch(generation, &site)
+            }
             // One answer of nginx says nothing about its other processes.
             Some(process) => match self.settings.server {
                 Server::Apache if self.answers(generation, &site) => Ok(()),
@@ -821,7 +859,8 @@ impl Closure<'_> {
         let main = self.root.join("current").join(server.main_file());
         let command = server.start(&self.settings.program, &self.root, &main);
         let failed = |why: String| {
-            let message = format!("{} does not start: {why}", server.word());
+            let log = self.last_words();
+            let message = format!("{} does not start: {why}{log}", server.word());
             Box::new(Diagnostic::error(DOWN, message))
         };
         let ran = self.host.run(&self.settings.as_server(command), LIMIT);
@@ -831,10 +870,7 @@ impl Closure<'_> {
         let limit = self.host.now() + LIMIT.as_millis() as u64;
         while !matches!(self.process(), Ok(Some(_))) {
             if self.host.now() > limit {
-                return Err(failed(format!(
-                    "it writes no process number{}",
-                    self.last_words()
-                )));
+                return Err(failed("it writes no process number".to_owned()));
             }
             self.host.wait(INTERVAL);
         }

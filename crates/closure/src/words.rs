@@ -37,10 +37,14 @@ use hence_ledger::{Command, Fault, Hash, Key, Keys, State, Value, Vocabulary};
 use hence_model::diagnostic::{Code, similar};
 
 use crate::address::{Endpoint, Name, Url, encode, endpoint};
+use crate::language::joined;
 use crate::media::Media;
 
 /// Something is not written as it must be.
 pub const FORM: Code = Code::new("http.form");
+
+/// So many bytes a URL and what is said about it alone may have.
+const LONGEST: usize = 900;
 
 /// The vocabulary of an HTTP service.
 #[derive(Clone, Copy, Debug, Default)]
@@ -564,7 +568,27 @@ impl Subject {
                 Aspect::Listing => Said::So,
             },
         };
+        self.is_short(&said)?;
         Ok(said)
+    }
+
+    /// Refuses what is longer than Apache reads a line of a map.
+    fn is_short(&self, said: &Said) -> Result<(), Fault> {
+        let Self::At(_, Aspect::File | Aspect::Index | Aspect::Type | Aspect::Redirect, url) = self
+        else {
+            return Ok(());
+        };
+        let length = url.to_string().len() + said.to_string().len();
+        match length <= LONGEST {
+            true => Ok(()),
+            false => {
+                let message = format!("this {} is too long: {length} bytes", self.word());
+                let fault = Fault::new(message).code(FORM);
+                Err(fault.help(format!(
+                    "a URL and what is said about it have at most {LONGEST} bytes"
+                )))
+            }
+        }
     }
 
     fn word(&self) -> &'static str {
@@ -610,7 +634,10 @@ impl fmt::Display for Subject {
             Self::User(host, name) => write!(f, "user {host} {name}"),
             Self::At(host, aspect, url) => write!(f, "{} {host} {url}", aspect.word()),
             Self::Waive(host, check, url) => write!(f, "waive {host} {url} {check}"),
-            Self::Right(who, host, url) => write!(f, "right {who} {host} {url}"),
+            Self::Right(who, host, url) => {
+                let who = joined(&[who.to_string()]);
+                write!(f, "right {who} {host} {url}")
+            }
         }
     }
 }
@@ -839,8 +866,14 @@ fn leads(word: &str) -> Result<Target, Fault> {
             .code(FORM)
             .help("a path such as `/new/`, or an address such as `https://example.org/`")
     };
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/?#[]@!&*+,;=%".contains(c);
     if word.starts_with('/') {
-        return Ok(Target(Url::read(word)?.to_string().into()));
+        let (path, more) = word.split_at(word.find(['?', '#']).unwrap_or(word.len()));
+        let path = Url::read(path)?;
+        return match more.chars().all(plain) {
+            true => Ok(Target(format!("{path}{more}").into())),
+            false => Err(fault()),
+        };
     }
     let rest = word
         .strip_prefix("http://")
@@ -848,7 +881,6 @@ fn leads(word: &str) -> Result<Target, Fault> {
     let (authority, _) = rest
         .map(|rest| rest.split_once('/').unwrap_or((rest, "")))
         .ok_or_else(fault)?;
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-._~:/?#[]@!&*+,;=%".contains(c);
     match !authority.is_empty() && word.chars().all(plain) {
         true => Ok(Target(word.into())),
         false => Err(fault()),
@@ -929,6 +961,11 @@ fn upstream(words: &[&str]) -> Result<Upstream, Fault> {
     let path = Url::read(path)?;
     if !path.is_directory() {
         return Err(form(format!("`{path}` is no directory: it ends with `/`")));
+    }
+    // Others would have to be written in one way for one server, and in another for the other.
+    if path.to_string() != path.as_str() {
+        let fault = Fault::new(format!("`{path}` cannot be passed on")).code(FORM);
+        return Err(fault.help("letters, digits and `-._~+=@:,!` can"));
     }
     let endpoint = endpoint(authority)?;
     Ok(Upstream {

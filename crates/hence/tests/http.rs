@@ -490,3 +490,259 @@ fn a_site_is_served_by_tls_and_its_key_is_never_shown() {
         assert!(named > 8, "{server}: only its hash is shown, {named} times");
     }
 }
+
+#[test]
+fn reasons_and_owners_are_any_words_and_are_said_again_as_they_were() {
+    let folder = Folder::new("words", "nginx");
+    let owner = "the \"shop\" #2";
+    folder.done(&["assert", "host", "foo.test"]);
+    folder.done(&["assert", "hold", "foo.test", "ticket #42: \"moving\""]);
+    folder.done(&["assert", "right", owner, "foo.test", "/"]);
+    folder.done(&["commit"]);
+    folder.done(&["--owner", owner, "assert", "listing", "foo.test", "/a/"]);
+    folder.done(&["--owner", owner, "commit"]);
+    let shown = folder.done(&["show"]);
+    assert!(shown.contains("ticket #42"), "{shown}");
+    let why = folder.done(&["why", "http://foo.test/"]);
+    assert!(
+        why.contains("is held") && why.contains("ticket #42"),
+        "{why}"
+    );
+    folder.done(&["rollback", "1"]);
+    fs::write(folder.path.join("shown"), format!("{shown}commit\n")).unwrap();
+    folder.done(&["run", "shown"]);
+    assert_eq!(folder.done(&["show"]), shown);
+    // What somebody wrote into the file of what is pending is told, too.
+    folder.done(&["assert", "host", "bar.test"]);
+    fs::write(folder.path.join("root/pending/operator"), "assert \"").unwrap();
+    let said = folder.refused(&["plan"], 1);
+    assert!(said.contains("hence http discard"), "{said}");
+    folder.done(&["discard"]);
+    folder.done(&["plan"]);
+}
+
+#[test]
+fn who_comes_second_waits_until_the_first_is_done() {
+    let folder = Folder::new("together", "nginx");
+    folder.done(&["start"]);
+    let tenants = ["a", "b", "c", "d"];
+    std::thread::scope(|scope| {
+        for tenant in tenants {
+            let folder = &folder;
+            scope.spawn(move || {
+                folder.done(&[
+                    "--owner",
+                    tenant,
+                    "assert",
+                    "host",
+                    &format!("{tenant}.test"),
+                ]);
+                folder.done(&["--owner", tenant, "commit"]);
+            });
+        }
+    });
+    let status = folder.done(&["status"]);
+    for tenant in tenants {
+        assert!(status.contains(&format!("{tenant}.test")), "{status}");
+    }
+}
+
+#[test]
+fn a_tenant_cannot_command_elsewhere_by_the_set_of_somebody_else() {
+    let folder = Folder::new("sets", "nginx");
+    folder.done(&["become", "web-server", "foo.test", "--from", "www"]);
+    folder.done(&["assert", "right", "shop", "foo.test", "/shop/"]);
+    folder.done(&["commit"]);
+    fs::write(folder.path.join("nothing"), "").unwrap();
+    for owner in ["operator", "become:foo.test"] {
+        folder.done(&["--owner", "shop", "apply", "owner", owner, "nothing"]);
+        let said = folder.refused(&["--owner", "shop", "commit"], 1);
+        assert!(said.contains("[ledger.forbidden]"), "{said}");
+        folder.done(&["--owner", "shop", "discard"]);
+    }
+}
+
+#[test]
+fn what_was_restored_copied_or_became_is_refreshed() {
+    let folder = Folder::new("again", "nginx");
+    folder.done(&["start"]);
+    let write = |text: &str| fs::write(folder.path.join("www/index.html"), text).unwrap();
+    let body = |host: &str| {
+        let body = folder.get(host, "/index.html").body;
+        String::from_utf8(body).unwrap()
+    };
+    folder.done(&["assert", "host", "foo.test"]);
+    folder.done(&["post", "www", "to", "http://foo.test/"]);
+    folder.done(&["commit"]);
+    folder.done(&["retract", "host", "foo.test"]);
+    folder.done(&["commit"]);
+    folder.done(&["undo"]);
+    write("<p>restored");
+    folder.done(&["refresh", "http://foo.test/"]);
+    folder.done(&["copy", "host", "foo.test", "to", "bar.test"]);
+    folder.done(&["become", "web-server", "baz.test", "--from", "www"]);
+    folder.done(&["commit"]);
+    assert_eq!(body("foo.test"), "<p>restored");
+    write("<p>copied");
+    folder.done(&["refresh", "http://bar.test/"]);
+    folder.done(&["refresh", "http://baz.test/"]);
+    folder.done(&["commit"]);
+    assert_eq!(body("foo.test"), "<p>restored");
+    assert_eq!(body("bar.test"), "<p>copied");
+    assert_eq!(body("baz.test"), "<p>copied");
+    assert_eq!(folder.get("baz.test", "/").body, b"<p>copied");
+}
+
+#[test]
+fn what_somebody_put_or_opened_below_the_root_is_found_and_made_again() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+    let mode = |path: &Path, mode: u32| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let folder = Folder::new("below", "apache");
+    let root = folder.path.join("root");
+    folder.done(&["become", "web-server", "foo.test", "--from", "www"]);
+    folder.done(&["assert", "host", "bare.test"]);
+    folder.done(&["commit"]);
+    folder.done(&["start"]);
+    let tree = fs::read_dir(root.join("tree")).unwrap().next().unwrap();
+    let tree = tree.unwrap().path();
+    let file = fs::read_dir(root.join("file")).unwrap().next().unwrap();
+    let file = file.unwrap().path();
+    mode(&root, 0o777);
+    mode(&root.join("object"), 0o755);
+    mode(&tree.join("images"), 0o777);
+    fs::create_dir(tree.join("planted")).unwrap();
+    fs::create_dir(root.join("none/none")).unwrap();
+    fs::write(root.join("none/none/planted.html"), "<p>whose?").unwrap();
+    assert_eq!(folder.status("bare.test", "/planted.html"), 200);
+    let mut expected = vec![
+        "root has the mode 777, and not 750",
+        "object has the mode 755, and not 700",
+        "images has the mode 777, and not 755",
+        "planted is not asserted",
+        "none/none is not asserted",
+    ];
+    // Only root can give something away.
+    if chown(&file, Some(33), None).is_ok() {
+        expected.push("belongs to user 33, and not to 0");
+    }
+    let said = folder.refused(&["validate"], 1);
+    for expected in expected {
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+    folder.done(&["repair"]);
+    folder.done(&["validate"]);
+    assert_eq!(folder.status("bare.test", "/planted.html"), 404);
+    assert_eq!(folder.status("foo.test", "/planted/"), 404);
+    // What is current can be lost, too.
+    for current in ["gone", "no link"] {
+        fs::remove_file(root.join("current")).unwrap();
+        if current == "no link" {
+            fs::create_dir(root.join("current")).unwrap();
+            fs::write(root.join("current/httpd.conf"), "").unwrap();
+        }
+        folder.refused(&["validate"], 1);
+        folder.done(&["recover"]);
+        folder.done(&["validate"]);
+        assert_eq!(folder.status("foo.test", "/"), 200, "{current}");
+    }
+}
+
+#[test]
+fn a_key_that_the_server_cannot_read_any_more_is_given_to_it_again() {
+    use std::os::unix::fs::PermissionsExt;
+    for server in ["apache", "nginx"] {
+        let folder = Folder::new(&format!("keys-{server}"), server);
+        let secured = TcpListener::bind("127.0.0.1:0").unwrap();
+        let endpoint = secured.local_addr().unwrap();
+        drop(secured);
+        let at = endpoint.to_string();
+        let made = rcgen::generate_simple_self_signed(vec!["foo.test".to_owned()]).unwrap();
+        fs::write(folder.path.join("chain.pem"), made.cert.pem()).unwrap();
+        let key = made.signing_key.serialize_pem();
+        fs::write(folder.path.join("key.pem"), &key).unwrap();
+        folder.done(&["become", "web-server", "foo.test", "--from", "www"]);
+        folder.done(&["assert", "listen", &at, "tls"]);
+        folder.done(&["post", "cert", "chain.pem", "key.pem", "foo.test", &at]);
+        folder.done(&["commit"]);
+        folder.done(&["start"]);
+        let close = || {
+            for key in fs::read_dir(folder.path.join("root/key")).unwrap() {
+                let none = fs::Permissions::from_mode(0o000);
+                fs::set_permissions(key.unwrap().path(), none).unwrap();
+            }
+        };
+        let status = || {
+            let asked = probe::ask_secured(&Machine, endpoint, Some("foo.test"), "foo.test", "/");
+            asked.unwrap().1.status
+        };
+        close();
+        let said = folder.refused(&["validate"], 1);
+        assert!(
+            said.contains("unknown has the mode 0, and not 400"),
+            "{said}"
+        );
+        folder.done(&["repair"]);
+        folder.done(&["validate"]);
+        assert_eq!(status(), 200, "{server}");
+        folder.done(&["stop"]);
+        close();
+        folder.done(&["start"]);
+        assert_eq!(status(), 200, "{server}");
+    }
+}
+
+#[test]
+fn what_became_of_a_change_is_told_to_programs() {
+    let folder = Folder::new("programs", "nginx");
+    let told = |words: &[&str]| {
+        let mut words = words.to_vec();
+        words.extend(["--format", "json"]);
+        let output = folder.run(&words);
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
+    };
+    folder.done(&["assert", "host", "foo.test"]);
+    let ready = told(&["commit"]);
+    assert_eq!(ready["outcome"], "ready");
+    assert_eq!(ready["changes"][0]["after"], "host foo.test");
+    folder.done(&["start"]);
+    let undone = told(&["undo"]);
+    assert_eq!(
+        (&undone["outcome"], &undone["generation"]),
+        (&"served".into(), &3.into())
+    );
+    assert_eq!(told(&["rollback", "1"])["outcome"], "nothing");
+    let file = folder.path.join("root/current/identity");
+    assert_eq!(told(&["repair"])["repaired"], serde_json::json!([]));
+    fs::remove_file(file).unwrap();
+    assert_eq!(told(&["repair"])["generation"], 4);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let nobody = listener.local_addr().unwrap();
+    drop(listener);
+    folder.done(&["assert", "host", "foo.test"]);
+    folder.done(&[
+        "assert",
+        "proxy",
+        "foo.test",
+        "/",
+        &format!("http://{nobody}/"),
+    ]);
+    let back = told(&["commit"]);
+    assert_eq!(back["outcome"], "rolled-back");
+    assert_eq!(back["diagnostics"][0]["code"], "http.broken-promise");
+}
+
+#[test]
+fn what_waits_to_be_confirmed_goes_before_what_is_below_it() {
+    let folder = Folder::new("waits", "nginx");
+    folder.done(&["assert", "host", "foo.test"]);
+    folder.done(&["commit"]);
+    folder.done(&["assert", "host", "bar.test"]);
+    folder.done(&["commit", "--confirm-within", "1h"]);
+    let said = folder.refused(&["undo", "2"], 1);
+    assert!(said.contains("[http.unconfirmed]"), "{said}");
+    folder.done(&["undo"]);
+    folder.refused(&["confirm"], 1);
+    assert!(!folder.done(&["show"]).contains("bar.test"));
+}

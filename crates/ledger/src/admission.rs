@@ -78,6 +78,9 @@ pub fn admit(
         .partition::<Vec<_>, _>(|change| change.before != change.after);
     // What was said and taken back on the way is as old as it was.
     state.take_back(&unchanged);
+    if troubles.is_empty() {
+        troubles = beyond(admission, &changes, vocabulary);
+    }
     let lost = lost(admission, &changes);
     troubles.extend(taken(admission, &lost));
     let dormant = dormant(state, &changes, vocabulary);
@@ -102,6 +105,24 @@ pub fn admit(
     Err(troubles)
 }
 
+/// What others say no longer, and the owner may not write: what is missing in all that another is to say stands in no command.
+fn beyond(
+    admission: &Admission<'_>,
+    changes: &[Change],
+    vocabulary: &dyn Vocabulary,
+) -> Vec<Diagnostic> {
+    let is_others = |change: &&Change| {
+        let before = change.before.as_ref();
+        before.is_some_and(|before| before.owner != admission.owner)
+    };
+    let keys = changes.iter().filter(is_others);
+    let keys = keys.map(|change| Keys::Only(change.key.clone()));
+    let rights = admission.rights;
+    let forbidden = keys
+        .flat_map(|keys| rights.forbidden(admission.owner, &Command::Retract(keys), vocabulary));
+    refusals(admission.owner, forbidden)
+}
+
 fn forbidden(admission: &Admission<'_>, vocabulary: &dyn Vocabulary) -> Vec<Diagnostic> {
     let mut forbidden = BTreeSet::new();
     for command in admission.commands {
@@ -110,7 +131,10 @@ fn forbidden(admission: &Admission<'_>, vocabulary: &dyn Vocabulary) -> Vec<Diag
             .forbidden(admission.owner, command, vocabulary);
         forbidden.extend(keys);
     }
-    let owner = admission.owner;
+    refusals(admission.owner, forbidden)
+}
+
+fn refusals(owner: &str, forbidden: impl IntoIterator<Item = Keys>) -> Vec<Diagnostic> {
     let trouble = |keys| {
         let (key, message) = match &keys {
             Keys::Only(key) => (key, format!("`{owner}` may not write `{key}`")),

@@ -56,7 +56,10 @@ impl Command {
         let mut set: std::collections::BTreeMap<Key, Value> = Default::default();
         for (key, value) in assertions {
             for keys in vocabulary.conflicts(&key) {
-                set.retain(|other, _| !keys.contains(other));
+                match keys {
+                    Keys::Only(key) => drop(set.remove(&key)),
+                    keys => set.retain(|other, _| !keys.contains(other)),
+                }
             }
             set.insert(key, value);
         }

@@ -16,10 +16,12 @@ use hence_ledger::Hash;
 use crate::address::{Endpoint, Url};
 use crate::certificate;
 use crate::media::{Media, TABLE};
-pub use crate::server::UNKNOWN;
 use crate::server::{Configuration, GENERATION, Setting};
 use crate::site::{Host, Mount, Site};
 use crate::words::Who;
+
+/// The name of the host that answers for all names that nobody asserted. No host can have it.
+pub const UNKNOWN: &str = "_unknown_.invalid";
 
 /// What Apache must have besides the modules of the directives in its configuration: these stand in arguments.
 pub fn needs(site: &Site) -> Vec<&'static str> {
@@ -81,7 +83,8 @@ pub fn configure(site: &Site, setting: &Setting) -> Configuration {
     let mut main = String::new();
     let _ = write!(
         main,
-        r#"ServerRoot "{root}"
+        r#"Define dollar $
+ServerRoot "{root}"
 ServerName closure.invalid
 PidFile "{root}/run/server.pid"
 DefaultRuntimeDir "{root}/run"
@@ -451,7 +454,7 @@ fn extensions(directory: &Url, urls: &[&Url]) -> Option<String> {
 fn escaped(path: &str) -> String {
     let mut escaped = String::with_capacity(path.len());
     for byte in path.bytes() {
-        match byte.is_ascii_alphanumeric() || b"$-_.+!*'(),:@&=/~".contains(&byte) {
+        match byte.is_ascii_alphanumeric() || b"$-_.+!*'(),:;@&=/~".contains(&byte) {
             true => escaped.push(byte.into()),
             false => escaped.push_str(&format!("%{byte:02x}")),
         }
@@ -484,7 +487,8 @@ fn literal(text: &str) -> String {
     pattern
 }
 
-/// A text between quotes.
+/// A text between quotes in which nothing stands for anything else. Apache puts variables in before it looks at quotes.
 fn quoted(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"")
+    let text = text.replace('\\', "\\\\").replace('"', "\\\"");
+    text.replace('$', "${dollar}")
 }

@@ -7,7 +7,7 @@ use hence_closure::words::{Subject, Words};
 use hence_ledger::{Command, Key, State};
 use hence_model::source::Sources;
 
-use crate::generate::{Pool, Random, are_apart, cases};
+use crate::generate::{OWNERS, Pool, Random, are_apart, cases};
 
 /// So many sequences are tried for each claim.
 const SEQUENCES: usize = 20_000;
@@ -160,7 +160,7 @@ fn convergence_whoever_missed_commands_catches_up_by_the_last_set_alone() {
         let all = after(perform, &[&heard, &pool.sequence(random, 8)]);
         // What was down heard only some of it. Then each owner's set is applied.
         let mut late = after(perform, &[&heard[..heard.len() / 2]]);
-        for owner in ["site", "shop"] {
+        for owner in OWNERS {
             let set = all.iter().filter(|(_, assertion)| assertion.owner == owner);
             let set = set.map(|(key, assertion)| (key.clone(), assertion.value.clone()));
             perform(&mut late, &Command::apply(owner, set.collect(), &Words));
@@ -218,7 +218,7 @@ fn clarity_a_command_means_what_it_says_whatever_is_asserted() {
 fn representability_what_is_shown_and_said_again_is_the_same_service() {
     let broken = broken(|pool, random| {
         let state = after(perform, &[&pool.sequence(random, 12)]);
-        let layers = ["site", "shop"].map(|owner| {
+        let layers = OWNERS.map(|owner| {
             let set = state
                 .iter()
                 .filter(|(_, assertion)| assertion.owner == owner);

@@ -6,7 +6,11 @@ use std::net::{SocketAddr, TcpListener};
 use hence_closure::closure::Published;
 use hence_closure::host::{Host, Machine};
 use hence_closure::probe::{self, Response};
+use hence_closure::publish::ENDPOINT_TAKEN;
 use hence_closure::server::Server;
+use hence_closure::words::Subject;
+use hence_ledger::Command;
+use hence_store::Refused;
 
 use crate::real::{self, Root};
 
@@ -133,5 +137,98 @@ fn another_server_answers_below_a_directory() {
             "{server:?}: {published:?}"
         );
         assert_eq!(get("/api/a/b").0, 404, "{server:?}");
+    }
+}
+
+#[test]
+fn no_host_has_the_name_of_the_one_that_answers_for_all_others() {
+    for server in [Server::Apache, Server::Nginx] {
+        let root = Root::new(server);
+        let mut closure = root.open();
+        let endpoint = real::free_endpoints(1)[0];
+        let blob = closure.content().stage_bytes(b"here").unwrap();
+        let everything = real::all(&[
+            &format!("listen {endpoint}"),
+            "host unknown.invalid",
+            "host localhost",
+            "host 127.0.0.1",
+            &format!("file unknown.invalid /a blob:{blob}"),
+            &format!("file localhost /a blob:{blob}"),
+            &format!("file 127.0.0.1 /a blob:{blob}"),
+        ]);
+        real::commit(&mut closure, &[everything]).unwrap();
+        closure.start().unwrap();
+        let status = |name: &str| {
+            let answer = probe::ask(&Machine, endpoint, name, "/a");
+            answer.unwrap().status
+        };
+        for name in ["unknown.invalid", "localhost", "127.0.0.1"] {
+            assert_eq!(status(name), 200, "{server:?} {name}");
+        }
+        assert_eq!(status("closure.invalid"), 404, "{server:?}");
+        assert_eq!(closure.validate(), Ok(Vec::new()), "{server:?}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_into_a_line_of_a_map_is_refused() {
+    let root = Root::new(Server::Apache);
+    let mut closure = root.open();
+    let endpoint = real::free_endpoints(1)[0];
+    let refused = |words: &str| {
+        let words: Vec<&str> = words.split(' ').collect();
+        let (subject, rest) = Subject::read(&words).unwrap();
+        subject.said(rest).is_err()
+    };
+    let blob = closure.content().stage_bytes(b"here").unwrap();
+    // The rest of a longer line would be taken for a line of its own, and this for what is said about `/other`.
+    let long = format!("/{}/other", "x".repeat(1016));
+    assert!(refused(&format!("type foo.test {long} text/html")));
+    assert!(refused(&format!("file foo.test {long} blob:{blob}")));
+    assert!(refused(&format!("redirect foo.test {long} 301 /")));
+    assert!(refused(&format!("redirect foo.test /a 301 {long}")));
+    // The longest that fits is served.
+    let longest = format!("/{}", "x".repeat(900 - 6 - 64));
+    let everything = real::all(&[
+        &format!("listen {endpoint}"),
+        "host foo.test",
+        &format!("file foo.test {longest} blob:{blob}"),
+        &format!("redirect foo.test /a 301 /{}", "y".repeat(900 - 7)),
+        &format!("type foo.test {longest} text/{}", "z".repeat(60)),
+    ]);
+    // Maps are read where there are more than a few URLs.
+    let more: Vec<String> = (0..40)
+        .map(|number| format!("file foo.test /{number}/x blob:{blob}"))
+        .collect();
+    let more: Vec<Command> = more
+        .iter()
+        .map(|words| {
+            let (key, value) = real::says(words);
+            let owner = "site".into();
+            Command::Assert { owner, key, value }
+        })
+        .collect();
+    real::commit(&mut closure, &[vec![everything], more].concat()).unwrap();
+    closure.start().unwrap();
+    assert_eq!(closure.validate(), Ok(Vec::new()));
+}
+
+#[test]
+fn an_endpoint_that_is_part_of_another_is_refused() {
+    for server in [Server::Apache, Server::Nginx] {
+        let root = Root::new(server);
+        let mut closure = root.open();
+        let port = real::free_endpoints(1)[0].port();
+        let everything = real::all(&[
+            &format!("listen 0.0.0.0:{port}"),
+            &format!("listen 127.0.0.1:{port}"),
+        ]);
+        let refused = real::commit(&mut closure, &[everything]);
+        let Err(Refused::Because(troubles)) = refused else {
+            panic!("{server:?}: {refused:?}");
+        };
+        assert_eq!(troubles[0].code, ENDPOINT_TAKEN);
+        let path = format!("listen 127.0.0.1:{port}");
+        assert_eq!(troubles[0].path.as_deref(), Some(path.as_str()));
     }
 }

@@ -43,8 +43,18 @@ pub fn cases(usual: usize) -> usize {
 }
 
 pub const HOSTS: [&str; 3] = ["foo.test", "bar.test", "www.foo.test"];
-pub const DIRECTORIES: [&str; 7] = ["/", "/a/", "/a/b/", "/p/", "/a%20b/", "/x.html/", "/empty/"];
-pub const FILES: [&str; 10] = [
+pub const DIRECTORIES: [&str; 8] = [
+    "/",
+    "/a/",
+    "/a/b/",
+    "/p/",
+    "/a%20b/",
+    "/x.html/",
+    "/empty/",
+    // Apache puts variables of the environment into its configuration.
+    "/%24%7BPATH%7D/",
+];
+pub const FILES: [&str; 14] = [
     "/a",
     "/x.html",
     "/a/x.html",
@@ -55,6 +65,10 @@ pub const FILES: [&str; 10] = [
     "/a%20b/z.PNG",
     "/caf%C3%A9.html",
     "/q%22uote$1.txt",
+    "/semi;colon%3F%23.txt",
+    "/%25%7BHTTP_HOST%7D%5C1.txt",
+    "/%24%7BPATH%7D/x.html",
+    "/%20server%20%7B",
 ];
 /// URLs that are asked for besides those about which something may be said.
 const OTHERS: [&str; 8] = [
@@ -73,7 +87,7 @@ const MEDIA: [&str; 4] = [
     "application/x-odd",
     "image/png",
 ];
-const OWNERS: [&str; 2] = ["site", "shop"];
+pub const OWNERS: [&str; 2] = ["site", "the \"shop\" #2"];
 
 /// A certificate for some names, for ever.
 pub fn certificate(names: &[&str]) -> Certificate {
@@ -107,6 +121,7 @@ impl Pool {
         trees[1].add_file("x.html", file(0));
         trees[1].add_file("sub/deep/k.css", file(1));
         trees[1].add_directory("empty");
+        trees[1].add_file("sub/<odd> & \"%41\" name.txt", file(1));
         trees[2].add_file("a/x.html", file(2));
         trees[2].add_file("a/b/y.txt", file(3));
         trees[2].add_file("p/odd.dat", file(4));
@@ -159,7 +174,7 @@ impl Pool {
                 "feature compression {}",
                 random.one(&["image/png", "text/plain"])
             ),
-            30 => format!("hold {host} for a while"),
+            30 => format!("hold {host} ticket #42 says  \"so\" \\"),
             0 => format!("listen {endpoint}"),
             24 | 25 => format!("listen {endpoint} tls"),
             26..=28 => format!("cert {host} {endpoint} cert:{cert}"),

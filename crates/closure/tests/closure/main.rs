@@ -5,6 +5,7 @@ mod algebra;
 mod certificates;
 mod cluster;
 mod compression;
+mod confirm;
 mod disk;
 mod gates;
 mod generate;

@@ -74,3 +74,40 @@ fn two_ways_to_process_cannot_both_be_loaded() {
     let both: Vec<String> = [alone("mpm_prefork"), alone("mpm_event")].concat();
     assert!(loads(&both, &scratch).is_err());
 }
+
+#[test]
+fn a_module_that_wants_symbols_of_others_is_one_that_does_not_load_alone() {
+    let (modules, scratch) = learn();
+    let module = |name: &str| modules.module(name).unwrap();
+    let (mut hard, mut soft) = (0, 0);
+    for name in modules.names() {
+        let wants = &module(name).wants;
+        let says = &module(name).depends;
+        if wants.is_empty() && says.is_empty() {
+            continue;
+        }
+        // A server needs one way to process, and no module wants anything of that.
+        let mut alone = modules.choose([], &["mpm_prefork"]).unwrap();
+        alone.push(module(name).load.clone());
+        match loads(&alone, &scratch) {
+            Ok(_) => {
+                soft += 1;
+                assert!(wants.is_empty(), "{name} loads without {wants:?}");
+            }
+            Err(why) => {
+                hard += 1;
+                assert!(why.contains("undefined symbol"), "{name}: {why}");
+                assert!(!wants.is_empty(), "{name} does not load alone: {why}");
+            }
+        }
+        loads(
+            &modules.choose([], &["mpm_prefork", name]).unwrap(),
+            &scratch,
+        )
+        .unwrap();
+    }
+    assert!(hard > 10 && soft > 10, "{hard} hard, {soft} soft");
+    // Nobody says so, and it is so.
+    assert!(module("dav_lock").depends.is_empty());
+    assert!(module("dav_lock").wants.contains("dav"));
+}

@@ -92,6 +92,11 @@ impl Host for Dark {
         Machine.give(path, user, group)
     }
 
+    fn allow(&self, path: &Path, mode: u32) -> io::Result<()> {
+        self.step()?;
+        Machine.allow(path, mode)
+    }
+
     fn synchronise(&self, paths: &[PathBuf]) -> io::Result<()> {
         self.step()?;
         Machine.synchronise(paths)

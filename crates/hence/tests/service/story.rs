@@ -354,6 +354,22 @@ fn what_a_closure_refuses_is_reported_and_what_somebody_changed_is_put_right() {
     let said = String::from_utf8_lossy(&again.stderr).into_owned();
     assert!(said.contains("there is nothing to do"), "{said}");
 
+    // A commit waits to be confirmed, and whoever would take it back goes down with the machine.
+    let web = |words: &[&str]| site.run_in("web1", &[&["http", "--root", "web"], words].concat());
+    web(&["assert", "host", "bar.test"]);
+    web(&["commit", "--confirm-within", "1h"]);
+    let waits = root.join("unconfirmed");
+    let demand = fs::read_to_string(&waits).unwrap();
+    fs::remove_file(&waits).unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let (demand, _) = demand.trim().rsplit_once(' ').unwrap();
+    fs::write(&waits, format!("{demand} 1\n")).unwrap();
+    site.round("web1");
+    assert!(!waits.exists(), "nobody took it back");
+    let shown = String::from_utf8(web(&["show"]).stdout).unwrap();
+    assert!(!shown.contains("bar.test"), "{shown}");
+    assert_eq!(site.body("web1", "/Notice"), "Open");
+
     // A whole root that is gone is made again, with its content.
     site.run_in("web1", &["http", "--root", "web", "stop"]);
     fs::remove_dir_all(&root).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::sites::{OWNERS, Sites, command, commands, perform, state};
 use hence_ledger::rights::Rights;
-use hence_ledger::{Command, Key, Keys, State, Vocabulary};
+use hence_ledger::{Command, Key, Keys, State, Value, Vocabulary};
 use hence_model::random::Random;
 
 const CASES: u64 = 20_000;
@@ -234,4 +234,41 @@ fn no_state_holds_what_cannot_stand_together() {
             }
         }
     });
+}
+
+#[test]
+fn who_may_write_here_and_there_may_not_empty_what_another_says() {
+    let mut rights = Rights::default();
+    rights.confine("ann", Keys::Under(Key::new(["host", "a"])));
+    let says = |owner: &str, keys: &[&str]| {
+        let set = keys
+            .iter()
+            .map(|key| (Key::from_text(key), Value::text("x")));
+        Command::apply(owner, set.collect(), &Sites)
+    };
+    let mut before = State::default();
+    before.perform(&says("bob", &["host/a", "host/b"]), 1, &Sites);
+    let admitted = |owner: &str, command: Command| {
+        let mut state = before.clone();
+        let admission = hence_ledger::Admission {
+            owner,
+            commands: &[command],
+            take: &[],
+            dormant: true,
+            rights: &rights,
+            version: 2,
+        };
+        let admitted = hence_ledger::admit(&mut state, &admission, &Sites, &mut |_, _| Vec::new());
+        admitted.map(|_| state)
+    };
+    // What is missing in it stands in no command, and is not hers.
+    let refused = admitted("ann", says("bob", &[])).unwrap_err();
+    assert_eq!(refused.len(), 1, "{refused:?}");
+    assert_eq!(refused[0].code, hence_ledger::admission::FORBIDDEN);
+    assert_eq!(refused[0].path.as_deref(), Some("host/b"));
+    assert!(
+        admitted("ann", says("bob", &["host/b"])).is_err(),
+        "it names what is not hers"
+    );
+    assert_eq!(admitted("carl", says("bob", &[])), Ok(State::default()));
 }

@@ -1,11 +1,12 @@
 //! What is said about a site: it is pending until it is committed, and then served all at once.
 
 use clap::Args;
-use hence_closure::closure::{Manner, Published};
+use hence_closure::closure::{Closure, Manner, Published};
 use hence_closure::language::{self, Order, Placed};
 use hence_closure::words::{self as vocabulary, Subject};
 use hence_ledger::Key;
 use hence_model::source::Sources;
+use hence_store::Refused;
 
 use super::{Http, confirm, cost, print_changes, stop, tell};
 use crate::command::fleet::{Format, faulty, read};
@@ -154,12 +155,7 @@ impl Plan {
                 ));
                 Ok(Exit::Done)
             }
-            Err(troubles) => {
-                for trouble in &troubles {
-                    console.refuse(trouble);
-                }
-                Ok(Exit::Input)
-            }
+            Err(troubles) => Err(stop(console, Refused::Because(troubles))),
         }
     }
 }
@@ -217,7 +213,7 @@ impl Commit {
             .map(confirm::time)
             .transpose()?;
         if let Some(within) = within {
-            let demanded = closure.demand_confirmation(console.now() + within);
+            let demanded = closure.demand_confirmation(request.time, request.time + within);
             demanded.map_err(|refused| stop(console, refused))?;
         }
         let published = closure.commit(&request, &pending.commands, manner);
@@ -234,7 +230,7 @@ impl Commit {
         closure
             .forget_pending(http.owner())
             .map_err(|refused| stop(console, refused))?;
-        let exit = tell(console, &published)?;
+        let exit = tell(http, console, &published)?;
         if within.is_some() && is_waiting {
             confirm::wait(closure.root());
             console.say("`hence http confirm` keeps it; otherwise it is taken back by itself");
@@ -273,12 +269,21 @@ impl Undo {
             None => "undo".to_owned(),
         };
         let request = http.request(console, "", text);
+        let waits = closure.unconfirmed();
+        let waits = waits.map_err(|refused| stop(console, refused))?;
+        // What waits can be taken back, and nothing from below it.
+        if self
+            .generation
+            .is_some_and(|generation| waits.is_some_and(|waits| waits.generation != generation))
+        {
+            closure
+                .nothing_waits()
+                .map_err(|refused| stop(console, refused))?;
+        }
         let published = closure.undo(&request, self.generation);
         let published = published.map_err(|refused| stop(console, refused))?;
-        closure
-            .confirm()
-            .map_err(|refused| stop(console, refused))?;
-        tell(console, &published)
+        settled(&closure, console, &published)?;
+        tell(http, console, &published)
     }
 }
 
@@ -296,9 +301,19 @@ impl Rollback {
         let request = http.request(console, "", format!("rollback {}", self.generation));
         let published = closure.restore(&request, self.generation);
         let published = published.map_err(|refused| stop(console, refused))?;
-        closure
-            .confirm()
-            .map_err(|refused| stop(console, refused))?;
-        tell(console, &published)
+        settled(&closure, console, &published)?;
+        tell(http, console, &published)
     }
+}
+
+/// Nothing waits to be confirmed any more, if something else is served now.
+fn settled(
+    closure: &Closure<'_>,
+    console: &mut Console<'_>,
+    published: &Published,
+) -> Result<(), Stop> {
+    if matches!(published, Published::RolledBack { .. }) {
+        return Ok(());
+    }
+    closure.confirm().map_err(|refused| stop(console, refused))
 }

@@ -5,10 +5,11 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use clap::Args;
-use hence_closure::closure::Closure;
+use hence_closure::closure::{Closure, Published};
 use hence_closure::host::{Host, Machine};
 use hence_closure::words::FORM;
 use hence_ledger::Fault;
+use hence_store::Refused;
 
 use super::{Http, stop};
 use crate::command::fleet::faulty;
@@ -28,11 +29,17 @@ impl Confirm {
         closure
             .confirm()
             .map_err(|refused| stop(console, refused))?;
-        console.say(&match waits {
-            Some(waits) => format!("generation {} is confirmed", waits.generation),
-            None => "nothing waits to be confirmed".to_owned(),
-        });
-        Ok(Exit::Done)
+        Ok(match waits {
+            Some(waits) => {
+                console.say(&format!("generation {} is confirmed", waits.generation));
+                Exit::Done
+            }
+            // Whoever comes too late has to know.
+            None => {
+                console.say("nothing waits to be confirmed");
+                Exit::Input
+            }
+        })
     }
 }
 
@@ -53,7 +60,7 @@ impl Expire {
             let deadline = text.split_whitespace().last();
             let deadline = deadline.and_then(|word| word.parse::<u64>().ok());
             let is_over = deadline.is_none_or(|deadline| deadline <= console.now());
-            // Opening it is enough. If another command has it open, that one was faster, or is asked again.
+            // Opening it is enough. If another command has it open for long, that one was faster, or is asked again.
             if is_over && http.open(console).is_ok() {
                 break;
             }
@@ -80,14 +87,33 @@ pub fn wait(root: &Path) {
     let _ = command.spawn();
 }
 
-/// Takes back what was not confirmed in time, and says so.
-pub fn expire(closure: &mut Closure<'_>, console: &mut Console<'_>) -> Result<(), Stop> {
-    let expired = closure.expire(console.now());
-    let expired = expired.map_err(|refused| stop(console, refused))?;
-    if expired.is_some() {
-        console.say("a commit was not confirmed in time, so it was taken back");
+/// Takes back what was not confirmed in time, and says so. If that fails, it is told, and stands in nobody's way: the next
+/// command tries it again.
+pub fn expire(closure: &mut Closure<'_>, console: &mut Console<'_>) {
+    match closure.expire(console.now()) {
+        Ok(None) => {}
+        Ok(Some(Published::RolledBack { why, .. })) => {
+            for trouble in &why {
+                console.refuse(trouble);
+            }
+            console.say(
+                "a commit was not confirmed in time, and what was served before it breaks its promises, so it stays",
+            );
+        }
+        Ok(Some(_)) => console.say("a commit was not confirmed in time, so it was taken back"),
+        Err(refused) => {
+            let troubles = match refused {
+                Refused::Because(troubles) => troubles,
+                Refused::Failed(error) => vec![error.into()],
+            };
+            for trouble in &troubles {
+                console.refuse(trouble);
+            }
+            console.say(
+                "a commit was not confirmed in time, and cannot be taken back; `hence http confirm` keeps it",
+            );
+        }
     }
-    Ok(())
 }
 
 /// A time such as `30s`, `10m` or `1h`, in milliseconds.

@@ -10,8 +10,10 @@ mod validate;
 pub mod why;
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
+use hence_api::Trouble;
 use hence_closure::closure::{Closure, Published};
 use hence_closure::host::Machine;
 use hence_closure::language;
@@ -19,7 +21,7 @@ use hence_closure::words::Subject;
 use hence_ledger::entry::Origin;
 use hence_ledger::{Admitted, Assertion, Change, Key};
 use hence_model::diagnostic::Diagnostic;
-use hence_store::{Refused, Request};
+use hence_store::{LOCKED, Refused, Request};
 use serde::Serialize;
 
 use super::fleet::{self, Format};
@@ -95,7 +97,11 @@ enum Verb {
 impl Http {
     /// Runs it.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        match &self.command {
+        self.perform(&self.command, console)
+    }
+
+    fn perform(&self, command: &Verb, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        match command {
             Verb::Init(command) => command.run(self, console),
             Verb::Start(command) => command.run(self, console),
             Verb::Stop(command) => command.run(self, console),
@@ -137,9 +143,9 @@ impl Http {
 
     fn open(&self, console: &mut Console<'_>) -> Result<Closure<'static>, Stop> {
         let root = self.root(console);
-        let opened = Closure::open(&Machine, &root);
+        let opened = patiently(|| Closure::open(&Machine, &root));
         let mut closure = opened.map_err(|refused| stop(console, refused))?;
-        confirm::expire(&mut closure, console)?;
+        confirm::expire(&mut closure, console);
         Ok(closure)
     }
 
@@ -156,6 +162,23 @@ impl Http {
             origin: Origin::Command(text),
             objects: Vec::new(),
             if_version: None,
+        }
+    }
+}
+
+/// So long the command of somebody else is waited for, and so often it is looked whether it is done.
+const PATIENCE: Duration = Duration::from_secs(60);
+const INTERVAL: Duration = Duration::from_millis(20);
+
+/// Opens something when whoever has it open is done: commands are short, and whose comes second is no mistake.
+fn patiently<T>(open: impl Fn() -> Result<T, Refused>) -> Result<T, Refused> {
+    let begun = Instant::now();
+    loop {
+        match open() {
+            Err(refused) if refused.is(LOCKED) && begun.elapsed() < PATIENCE => {
+                std::thread::sleep(INTERVAL);
+            }
+            opened => return opened,
         }
     }
 }
@@ -189,8 +212,68 @@ fn worded(text: &str) -> String {
     pieces.join("`")
 }
 
+/// What became of a change, as programs read it.
+#[derive(Serialize)]
+struct ToldOutcome {
+    outcome: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generation: Option<u64>,
+    /// How many requests were tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probes: Option<usize>,
+    changes: Vec<ToldChange>,
+    /// What somebody should know about it, or why it is served as before.
+    diagnostics: Vec<Trouble>,
+}
+
+impl ToldOutcome {
+    fn new(published: &Published) -> Self {
+        let nothing = Self {
+            outcome: "nothing",
+            generation: None,
+            probes: None,
+            changes: Vec::new(),
+            diagnostics: Vec::new(),
+        };
+        let (outcome, generation, done, told) = match published {
+            Published::Nothing => return nothing,
+            Published::Served {
+                generation,
+                done,
+                warnings,
+                ..
+            } => ("served", generation, Some(done), warnings),
+            Published::Stopped {
+                generation,
+                done,
+                warnings,
+            } => ("ready", generation, Some(done), warnings),
+            Published::RolledBack { failed, why } => ("rolled-back", failed, None, why),
+        };
+        Self {
+            outcome,
+            generation: Some(*generation),
+            probes: match published {
+                Published::Served { probes, .. } => Some(*probes),
+                _ => None,
+            },
+            changes: done.map_or_else(Vec::new, |done| {
+                done.changes.iter().map(ToldChange::new).collect()
+            }),
+            diagnostics: told.iter().map(Trouble::from).collect(),
+        }
+    }
+}
+
 /// Says what became of a change.
-fn tell(console: &mut Console<'_>, published: &Published) -> Result<Exit, Stop> {
+fn tell(http: &Http, console: &mut Console<'_>, published: &Published) -> Result<Exit, Stop> {
+    if http.format == Format::Json {
+        fleet::print_json(console, &ToldOutcome::new(published))?;
+        return Ok(match published {
+            Published::RolledBack { .. } => Exit::World,
+            _ => Exit::Done,
+        });
+    }
     match published {
         Published::Nothing => console.say("nothing changes"),
         Published::Served {

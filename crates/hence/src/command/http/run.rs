@@ -1,10 +1,12 @@
 //! `hence http run`, `prompt`: commands from a file, or as they are typed.
 
-use clap::Args;
+use clap::error::ErrorKind;
+use clap::{Args, Parser};
 use hence_closure::language::{self, Order, Placed};
+use hence_model::diagnostic::similar;
 use hence_model::source::Sources;
 
-use super::{Http, change};
+use super::{Http, Verb, change};
 use crate::command::fleet::read;
 use crate::console::Console;
 use crate::{Exit, Stop};
@@ -54,9 +56,51 @@ fn done(http: &Http, console: &mut Console<'_>, orders: &[Placed]) -> Result<Exi
     Ok(Exit::Done)
 }
 
-/// Type commands, one on each line; `commit` serves what is pending until then
+/// Type commands, one on each line; `commit` serves what is pending until then, `help` names the others
 #[derive(Args)]
 pub struct Prompt {}
+
+/// What can be typed besides what a script says.
+const OTHERS: [&str; 17] = [
+    "confirm", "diff", "discard", "help", "history", "plan", "recover", "repair", "rollback",
+    "run", "show", "start", "status", "stop", "undo", "validate", "why",
+];
+
+/// Whether a line is a command as others are, and none of the language.
+fn is_other(words: &[String]) -> bool {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["commit", more @ ..] => !more.is_empty(),
+        ["apply", .., last] => *last != "{" && *last != "}",
+        // A slip of the finger is told by whoever knows what is near.
+        [first, ..] if !language::VERBS.contains(first) => {
+            similar(first, language::VERBS).is_empty() && !similar(first, OTHERS).is_empty()
+        }
+        _ => false,
+    }
+}
+
+/// Does what somebody typed.
+fn typed(http: &Http, console: &mut Console<'_>, words: &[String]) -> Result<Exit, Stop> {
+    match Typed::try_parse_from(words) {
+        Ok(typed) => http.perform(&typed.verb, console),
+        Err(error) => {
+            console.words(&error.to_string());
+            Ok(match error.kind() {
+                ErrorKind::DisplayHelp => Exit::Done,
+                _ => Exit::Input,
+            })
+        }
+    }
+}
+
+/// A command as it is typed, without `hence http` before it.
+#[derive(Parser)]
+#[command(name = "hence http", no_binary_name = true, disable_help_flag = true)]
+struct Typed {
+    #[command(subcommand)]
+    verb: Verb,
+}
 
 impl Prompt {
     /// Reads them until there are no more. A mistake is told, and the next line is read.
@@ -73,20 +117,26 @@ impl Prompt {
             }
             text.push_str(&line);
             // What an owner asserts goes on until its brace is closed.
-            let is_open = text.trim_start().starts_with("apply") && line.trim() != "}";
-            if is_open {
+            let opens = |line: &str| line.trim().starts_with("apply") && line.trim().ends_with('{');
+            if text.lines().next().is_some_and(opens) && line.trim() != "}" {
                 continue;
             }
             let mut sources = Sources::default();
             let Ok(file) = sources.add("typed", &std::mem::take(&mut text)) else {
                 return Ok(Exit::Input);
             };
-            let told = match language::parse(&sources, file, http.owner()) {
-                Ok(orders) => done(http, console, &orders),
-                Err(troubles) => {
-                    console.show(&sources, &troubles);
-                    Ok(Exit::Input)
+            let told = match language::words(&sources, file) {
+                Ok(words) if matches!(words.first().map(String::as_str), Some("exit" | "quit")) => {
+                    return Ok(exit);
                 }
+                Ok(words) if is_other(&words) => typed(http, console, &words),
+                _ => match language::parse(&sources, file, http.owner()) {
+                    Ok(orders) => done(http, console, &orders),
+                    Err(troubles) => {
+                        console.show(&sources, &troubles);
+                        Ok(Exit::Input)
+                    }
+                },
             };
             exit = exit.max(match told {
                 Ok(exit) => exit,
@@ -94,7 +144,11 @@ impl Prompt {
                     console.refuse(&trouble);
                     Exit::Input
                 }
-                Err(other) => return Err(other),
+                Err(Stop::Failed(trouble)) => {
+                    console.refuse(&trouble);
+                    Exit::World
+                }
+                Err(Stop::Closed) => return Err(Stop::Closed),
             });
         }
     }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use clap::Args;
 use hence_closure::language;
 use hence_closure::site::dormant;
-use hence_ledger::{Act, Key, State, Value};
+use hence_closure::words::Words;
+use hence_ledger::{Act, Command, Key, State, Value};
 use serde::Serialize;
 
 use super::{Http, ToldChange, changes, print_changes, stop};
@@ -48,13 +49,7 @@ impl Show {
             print_json(console, &told)?;
             return Ok(Exit::Done);
         }
-        for (owner, layer) in layers(state) {
-            writeln!(console.data(), "apply owner {owner} {{")?;
-            for (key, value) in layer {
-                writeln!(console.data(), "  assert {}", language::said(key, value))?;
-            }
-            writeln!(console.data(), "}}")?;
-        }
+        write!(console.data(), "{}", language::written(&layers(state)))?;
         for (key, why) in &dormant {
             let value = &state.get(key).expect("it is asserted").value;
             console.say(&format!(
@@ -66,13 +61,17 @@ impl Show {
     }
 }
 
-fn layers(state: &State) -> BTreeMap<&str, Vec<(&Key, &Value)>> {
-    let mut layers: BTreeMap<&str, Vec<(&Key, &Value)>> = BTreeMap::new();
+/// What each owner asserts, as the command that asserts it again.
+fn layers(state: &State) -> Vec<Command> {
+    let mut layers: BTreeMap<&str, Vec<(Key, Value)>> = BTreeMap::new();
     for (key, assertion) in state.iter() {
         let layer = layers.entry(&assertion.owner).or_default();
-        layer.push((key, &assertion.value));
+        layer.push((key.clone(), assertion.value.clone()));
     }
+    let layers = layers.into_iter();
     layers
+        .map(|(owner, set)| Command::apply(owner, set, &Words))
+        .collect()
 }
 
 /// An assertion as programs read it.

@@ -7,6 +7,9 @@ use hence_api::Trouble;
 use hence_closure::closure::Closure;
 use hence_closure::host::Machine;
 use hence_closure::integrity::Repaired;
+use hence_model::diagnostic::Diagnostic;
+use hence_store::{LOCKED, Refused};
+use serde::Serialize;
 
 use super::{Http, confirm, stop};
 use crate::command::fleet::{Format, print_json};
@@ -58,28 +61,50 @@ impl Repair {
         let mut closure = http.open(console)?;
         let request = http.request(console, "", "repair".to_owned());
         let repaired = closure.repair(&request);
-        if let Repaired::Published { generation, was } =
-            repaired.map_err(|refused| stop(console, refused))?
-        {
-            for trouble in &was {
-                console.say(&format!("repaired: {}", trouble.message));
-            }
-            console.say(&format!("generation {generation} is what was promised"));
-        }
+        let repaired = repaired.map_err(|refused| stop(console, refused))?;
         let left = closure
             .validate()
             .map_err(|refused| stop(console, refused))?;
+        let exit = match left.is_empty() {
+            true => Exit::Done,
+            false => Exit::World,
+        };
+        let (generation, was) = match repaired {
+            Repaired::Nothing => (None, Vec::new()),
+            Repaired::Published { generation, was } => (Some(generation), was),
+        };
+        if http.format == Format::Json {
+            let told = ToldRepair {
+                generation,
+                repaired: was.iter().map(Trouble::from).collect(),
+                left: left.iter().map(Trouble::from).collect(),
+            };
+            print_json(console, &told)?;
+            return Ok(exit);
+        }
+        for trouble in &was {
+            console.say(&format!("repaired: {}", trouble.message));
+        }
+        if let Some(generation) = generation {
+            console.say(&format!("generation {generation} is what was promised"));
+        }
         for trouble in &left {
             console.refuse(trouble);
         }
-        Ok(match left.is_empty() {
-            true => {
-                console.say("all is as promised");
-                Exit::Done
-            }
-            false => Exit::World,
-        })
+        if left.is_empty() {
+            console.say("all is as promised");
+        }
+        Ok(exit)
     }
+}
+
+/// What became of a repair, as programs read it.
+#[derive(Serialize)]
+struct ToldRepair {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generation: Option<u64>,
+    repaired: Vec<Trouble>,
+    left: Vec<Trouble>,
 }
 
 /// Validate again and again, and say what is not as promised any more
@@ -98,25 +123,33 @@ impl Watch {
     pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let interval = Duration::from_millis(confirm::time(&self.interval)?);
         http.open(console)?;
-        let mut known = Vec::new();
+        let mut known: Vec<Diagnostic> = Vec::new();
         loop {
-            // Another command may be at work; then there is nothing to compare with.
-            if let Ok(closure) = Closure::open(&Machine, &http.root(console)) {
-                let drift = closure.validate();
-                let drift = drift.map_err(|refused| stop(console, refused))?;
-                drop(closure);
-                if drift != known {
-                    for trouble in drift.iter().filter(|trouble| !known.contains(trouble)) {
-                        console.refuse(trouble);
-                    }
-                    if drift.is_empty() {
-                        console.say("all is as promised again");
-                    }
-                    if self.repair && !drift.is_empty() {
-                        Repair {}.run(http, console)?;
-                    }
-                }
-                known = if self.repair { Vec::new() } else { drift };
+            let root = http.root(console);
+            let validated = Closure::open(&Machine, &root).and_then(|closure| closure.validate());
+            let drift = match validated {
+                // Another command is at work, so there is nothing to compare with.
+                Err(refused) if refused.is(LOCKED) => known.clone(),
+                Err(Refused::Because(troubles)) => troubles,
+                Err(Refused::Failed(error)) => vec![error.into()],
+                Ok(drift) => drift,
+            };
+            for trouble in drift.iter().filter(|trouble| !known.contains(trouble)) {
+                console.refuse(trouble);
+            }
+            if drift.is_empty() && !known.is_empty() {
+                console.say("all is as promised again");
+            }
+            known = drift;
+            // Whatever comes of it is told, and watched on.
+            if self.repair
+                && !known.is_empty()
+                && let Err(Stop::Refused(trouble) | Stop::Failed(trouble)) =
+                    (Repair {}).run(http, console)
+                && !known.contains(&trouble)
+            {
+                console.refuse(&trouble);
+                known.push(*trouble);
             }
             std::thread::sleep(interval);
         }

@@ -44,8 +44,8 @@ pub struct Told {
     /// Whether anything that is asserted decides it.
     asserted: bool,
     /// What is missing if none does.
-    #[serde(skip)]
-    missing: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<String>,
     /// The assertion that decides it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Decided>,
@@ -142,15 +142,18 @@ fn told(
             .map(|hash| format!("cert:{hash}")),
         asserted: answer.by.is_some(),
         missing: match site.hosts.get(host) {
-            None => format!("`host {host}` is not asserted"),
-            Some(site) if site.held.is_some() => format!("`host {host}` is held"),
-            Some(site) if !site.is_on(endpoint) => format!("`host {host}` is not there"),
-            Some(_) => format!("`host {host}` has no `cert` there"),
+            _ if answer.by.is_some() => None,
+            None => Some(format!("`host {host}` is not asserted")),
+            Some(site) if site.held.is_some() => Some(format!("`host {host}` is held")),
+            Some(site) if !site.is_on(endpoint) => Some(format!("`host {host}` is not there")),
+            Some(_) => Some(format!("`host {host}` has no `cert` there")),
         },
         by: None,
         asked: None,
     };
-    let Some(by) = &answer.by else {
+    let held = site.hosts.get(host).filter(|host| host.held.is_some());
+    let held = held.map(|_| Subject::Hold(host.clone()));
+    let Some(by) = &answer.by.clone().or(held) else {
         return Ok(told);
     };
     let key = by.key();
@@ -192,8 +195,8 @@ impl Told {
             ..
         } = self;
         writeln!(console.data(), "{url} at {endpoint} answers {answer}")?;
-        if !self.asserted {
-            writeln!(console.data(), "  as {}", self.missing)?;
+        if let Some(missing) = &self.missing {
+            writeln!(console.data(), "  as {missing}")?;
         }
         if let Some(cert) = &self.cert {
             writeln!(console.data(), "  under {cert}")?;
