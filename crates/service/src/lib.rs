@@ -22,7 +22,7 @@ use hence_fleet::edit::{self, Edit};
 use hence_fleet::token::{Role, Token};
 use hence_fleet::{Pool, Words, check, words};
 use hence_ledger::admission::FORBIDDEN;
-use hence_ledger::{Change, Command, Key, Keys, State};
+use hence_ledger::{Change, Command, Hash, Key, Keys, State};
 use hence_model::diagnostic::{Diagnostic, Severity};
 use hence_store::{Proposal, Receipt, Refused, Repository, Request, Rules, Store};
 
@@ -92,6 +92,17 @@ impl Service {
     /// What is asserted.
     pub fn state(&self) -> &State {
         self.repository.state()
+    }
+
+    /// A value for people: where it names content by its hash, and that is a short text, the text.
+    pub fn legible(&self, value: &str) -> Option<String> {
+        const LONGEST: usize = 200;
+        let (content, rest) = value.split_at(value.find(' ').unwrap_or(value.len()));
+        let hash = Hash::from_hex(content.strip_prefix("blob:")?)?;
+        let bytes = self.repository.store().object(hash).ok()??;
+        let text = str::from_utf8(&bytes).ok()?.trim_end();
+        let is_text = text.chars().all(|c| c == '\n' || !c.is_control());
+        (text.len() <= LONGEST && is_text).then(|| format!("{text:?}{rest}"))
     }
 
     /// The fleet as the newest version has it.

@@ -86,7 +86,7 @@ fn page(service: &Service, planned: &Planned, signed: &Signed, said: &Html) -> H
             &subsystems(&totals.reread),
             &decision(service, planned, signed),
             &failures(planned),
-            &differences(planned),
+            &differences(service, planned),
             &names("New nodes", &plan.new, true),
             &names("Nodes that are gone", &plan.gone, false),
         ],
@@ -194,7 +194,7 @@ fn listed<N: AsRef<str>>(all: &[N], most: usize, are_there: bool) -> Html {
 }
 
 /// What changes, once for all nodes that it changes on alike.
-fn differences(planned: &Planned) -> Html {
+fn differences(service: &Service, planned: &Planned) -> Html {
     let mut numbers: HashMap<*const Difference, usize> = HashMap::new();
     let mut alike: Vec<(&Difference, Vec<&str>)> = Vec::new();
     for (node, difference) in &planned.plan.nodes {
@@ -210,7 +210,7 @@ fn differences(planned: &Planned) -> Html {
     for (number, (difference, nodes)) in alike.iter().take(CHANGES).enumerate() {
         let mut rows = Html::default();
         for changed in difference.parameters.iter().take(PARAMETERS) {
-            rows.add("{}", &[&row(changed, nodes[0])]);
+            rows.add("{}", &[&row(service, changed, nodes[0])]);
         }
         let restart = impact("restarts", &difference.restart);
         let reread = impact("re-reads", &difference.reread);
@@ -251,11 +251,17 @@ fn impact(verb: &str, subsystems: &[EcoString]) -> Html {
 }
 
 /// A parameter before and after; of a list, what leaves it and what comes.
-fn row(changed: &Changed, node: &str) -> Html {
+fn row(service: &Service, changed: &Changed, node: &str) -> Html {
     let text = |value: &Option<hence_fleet::Resolved>| value.as_ref().map(ToString::to_string);
     let (before, after) = (text(&changed.before), text(&changed.after));
     let [now, then] = match (&before, &after) {
-        (Some(before), Some(after)) => marked(before, after),
+        (Some(before), Some(after)) => match (service.legible(before), service.legible(after)) {
+            (None, None) => marked(before, after),
+            (old, new) => [
+                deleted(old.as_ref().unwrap_or(before)),
+                inserted(new.as_ref().unwrap_or(after)),
+            ],
+        },
         (Some(before), None) => [deleted(before), absent()],
         (None, Some(after)) => [absent(), inserted(after)],
         (None, None) => [absent(), absent()],

@@ -194,7 +194,11 @@ pub fn text(
                 after,
             } = changed;
             let id = alike.first + number;
-            let (before, after) = (value(before), value(after));
+            let legible = |resolved: &Option<Resolved>| {
+                let text = value(resolved);
+                service.legible(&text).unwrap_or(text)
+            };
+            let (before, after) = (legible(before), legible(after));
             writeln!(console.data(), "  p{id}  {name}   {before} → {after}")?;
         }
         for (verb, subsystems) in [
