@@ -36,7 +36,7 @@ fn it_is_installed_runs_is_upgraded_removed_and_leaves_nothing() {
             .contains("listen =>")
     );
     assert!(system.manage("list nodes").contains("n1"));
-    system.asks("curl -fs http://127.0.0.1:8080/", "it works\n");
+    system.asks("curl -fs http://127.0.0.1:8080/", "it works");
 
     // What is removed can come back as it was.
     system.done("hence http --root /var/lib/site stop");
@@ -96,7 +96,7 @@ fn the_manual_and_completions_are_there(system: &System) {
 
 fn units_are_sound_and_hardened(system: &System) {
     let units = "hence.service hence-agent.service";
-    assert_eq!(system.done(&format!("systemd-analyze verify {units}")), "");
+    assert_eq!(system.said(&format!("systemd-analyze verify {units}")), "");
     // In tenths: 100 is a service that may do everything.
     for (unit, most) in [("hence", 15), ("hence-agent", 40)] {
         system.done(&format!(
@@ -147,7 +147,7 @@ fn the_service_starts_with_few_privileges(system: &System) -> String {
 fn the_agent_runs_what_is_activated(system: &System) {
     let site = "parameters => { PORT => { default => 1 } }
         features => { Site => { parameters => { PORT => 80 }
-          http => { site => { name => 'localhost', top => { url => '/', text => \"it works\\n\", type => 'text/plain' } } } } }
+          http => { site => { name => 'localhost', top => { url => '/', text => 'it works', type => 'text/plain' } } } } }
         nodes => { n1 => { features => ['Site'] } }\n";
     system.put("/tmp/site.cf2", site.as_bytes());
     system.manage("push /tmp/site.cf2 --owner site");
@@ -163,11 +163,11 @@ fn the_agent_runs_what_is_activated(system: &System) {
 
     // What it could do as a command it can do as a service.
     system.done("systemctl enable --now hence-agent");
-    system.asks("curl -fs http://127.0.0.1:8080/", "it works\n");
+    system.asks("curl -fs http://127.0.0.1:8080/", "it works");
     system.asks("grep -h PORT /etc/site.conf", "PORT = 80\n");
     // Web sites do not wait for the agent.
     system.done("systemctl stop hence-agent");
-    system.asks("curl -fs http://127.0.0.1:8080/", "it works\n");
+    system.asks("curl -fs http://127.0.0.1:8080/", "it works");
     system.done("systemctl start hence-agent");
     assert_eq!(system.said("systemctl is-active hence-agent"), "active");
 }
@@ -275,23 +275,28 @@ impl System {
         }
     }
 
-    /// Runs a command there, and reads what it is given.
+    /// Runs a command there with some input. What it says goes to files: a web server that it starts keeps them open.
     fn run_with(&self, words: &str, input: &[u8]) -> Output {
+        let said = ["stdout", "stderr"].map(|name| self.folder.with_extension(name));
+        let [stdout, stderr] = said.each_ref().map(|path| fs::File::create(path).unwrap());
         let mut process = as_root("nsenter")
             .args(["--target", &self.first, "--all", "env", "-i"])
             .args(["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8"])
             .args(["DEBIAN_FRONTEND=noninteractive", "sh", "-c", words])
             .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
+            .stdout(stdout)
+            .stderr(stderr)
             .spawn()
             .expect("`nsenter` can be run");
-        let mut stdin = process.stdin.take().unwrap();
-        let input = input.to_vec();
-        let writer = std::thread::spawn(move || stdin.write_all(&input));
-        let output = process.wait_with_output().unwrap();
-        let _ = writer.join();
-        output
+        // One that does not read what it is given is told so by its end.
+        let _ = process.stdin.take().unwrap().write_all(input);
+        let status = process.wait().unwrap();
+        let [stdout, stderr] = said.map(|path| fs::read(path).unwrap());
+        Output {
+            status,
+            stdout,
+            stderr,
+        }
     }
 
     fn run(&self, words: &str) -> Output {
@@ -305,7 +310,7 @@ impl System {
             let journal = self.run("journalctl --no-pager -n 40");
             panic!("{words}: {}\n{}", words_of(&output), words_of(&journal));
         }
-        words_of(&output)
+        String::from_utf8(output.stdout).unwrap()
     }
 
     /// What a command says, whether it likes that or not.
