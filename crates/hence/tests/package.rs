@@ -28,7 +28,10 @@ fn it_is_installed_runs_is_upgraded_removed_and_leaves_nothing() {
 
     // An upgrade keeps what was configured and what is known, and runs the new program.
     system.install(&packages.second);
-    assert_eq!(system.done("dpkg-query -W -f ${Version} hence"), "0.2.0-1");
+    assert_eq!(
+        system.done("dpkg-query -W -f '${Version}' hence"),
+        "0.2.0-1"
+    );
     assert_ne!(system.main_process("hence"), service);
     assert!(
         system
@@ -36,7 +39,7 @@ fn it_is_installed_runs_is_upgraded_removed_and_leaves_nothing() {
             .contains("listen =>")
     );
     assert!(system.manage("list nodes").contains("n1"));
-    system.asks("curl -fs http://127.0.0.1:8080/", "it works");
+    system.asks("curl -fs http://localhost:8080/", "it works");
 
     // What is removed can come back as it was.
     system.done("hence http --root /var/lib/site stop");
@@ -163,11 +166,11 @@ fn the_agent_runs_what_is_activated(system: &System) {
 
     // What it could do as a command it can do as a service.
     system.done("systemctl enable --now hence-agent");
-    system.asks("curl -fs http://127.0.0.1:8080/", "it works");
+    system.asks("curl -fs http://localhost:8080/", "it works");
     system.asks("grep -h PORT /etc/site.conf", "PORT = 80\n");
     // Web sites do not wait for the agent.
     system.done("systemctl stop hence-agent");
-    system.asks("curl -fs http://127.0.0.1:8080/", "it works");
+    system.asks("curl -fs http://localhost:8080/", "it works");
     system.done("systemctl start hence-agent");
     assert_eq!(system.said("systemctl is-active hence-agent"), "active");
 }
