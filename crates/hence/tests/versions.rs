@@ -82,6 +82,10 @@ impl Drop for Served {
     }
 }
 
+/// Settings of an agent.
+const SETTINGS: &str =
+    "node => n1\ndirectory => 'agent'\nfiles => { site => { path => 'site.conf' } }\n";
+/// What to do with what a later release wrote.
 const LATER: &str = "use the release of Hence that";
 
 #[test]
@@ -106,13 +110,13 @@ fn the_directory_of_a_later_agent_is_not_touched() {
     let there = ["--server", &url, "--token-file", "token"];
     folder.done(&[&["add", "node", "n1"], &there[..]].concat());
     let word = folder.done(&[&["token", "join", "--node", "n1"], &there[..]].concat());
-    folder.write(
-        "agent.cf2",
-        "node => n1\ndirectory => 'agent'\nfiles => { site => { path => 'site.conf' } }\n",
-    );
+    folder.write("agent.cf2", SETTINGS);
     let agent = ["agent", "--config", "agent.cf2", "--once"];
     folder.done(&[&agent[..], &["--join", word.trim()]].concat());
-    folder.done(&[&["activate"], &there[..]].concat());
+    for change in ["add param PORT", "add node n1 param PORT=80", "activate"] {
+        let words: Vec<&str> = change.split(' ').collect();
+        folder.done(&[&words[..], &there].concat());
+    }
     folder.done(&agent);
     for name in ["agent/identity.json", "agent/state.json"] {
         let text = folder.read(name);
@@ -168,7 +172,7 @@ fn a_key_of_another_kind_is_not_used() {
 #[test]
 fn a_word_of_a_later_server_says_to_upgrade_the_node() {
     let folder = Folder::new("later-word");
-    folder.write("agent.cf2", "node => n1\ndirectory => 'agent'\n");
+    folder.write("agent.cf2", SETTINGS);
     // {"format":2}
     let word = "hence-join-eyJmb3JtYXQiOjJ9";
     folder.refused(
@@ -186,7 +190,7 @@ fn clients_and_agents_of_another_api_are_told_what_to_do() {
     let there = ["--server", &url, "--token-file", "token"];
     folder.done(&[&["add", "node", "n1"], &there[..]].concat());
     let word = folder.done(&[&["token", "join", "--node", "n1"], &there[..]].concat());
-    folder.write("agent.cf2", "node => n1\ndirectory => 'agent'\n");
+    folder.write("agent.cf2", SETTINGS);
     let agent = ["agent", "--config", "agent.cf2", "--once"];
     folder.done(&[&agent[..], &["--join", word.trim()]].concat());
 
