@@ -10,7 +10,7 @@ use hence_api::words::Configuration;
 use hence_fleet::explain::write_parameter;
 
 use crate::host::Host;
-use crate::map::{Map, Part};
+use crate::map::{FORMAT, Map, Part};
 use crate::settings::{Form, Settings};
 use crate::template::Template;
 use crate::{Facts, sum};
@@ -67,7 +67,7 @@ pub fn render(
             }
         };
         let map = Map {
-            format: 1,
+            format: FORMAT,
             file: file.path.clone(),
             node: configuration.node.clone(),
             version: configuration.version,

@@ -7,12 +7,15 @@ use hence_api::{Address, Client, Failure, Join};
 use serde::{Deserialize, Serialize};
 
 use crate::host::Host;
-use crate::state::replace;
+use crate::state::{not_newer, replace};
 use crate::{Doing, Error};
 
 /// Who an agent is, to its server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
+    /// The form of the file.
+    #[serde(default = "first")]
+    format: u32,
     /// The server.
     pub server: String,
     /// The node.
@@ -22,6 +25,13 @@ pub struct Identity {
     /// The certificate that the server must show, in PEM.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<String>,
+}
+
+/// A newer one is not touched.
+const FORMAT: u32 = 1;
+
+fn first() -> u32 {
+    1
 }
 
 const FILE: &str = "identity.json";
@@ -49,6 +59,7 @@ fn read(host: &dyn Host, path: &Path) -> Result<Option<Identity>, Error> {
     match host.read(path).doing(doing)? {
         None => Ok(None),
         Some(content) => {
+            not_newer(&content, FORMAT).doing(doing)?;
             let read = serde_json::from_slice(&content).map_err(std::io::Error::other);
             read.doing(doing).map(Some)
         }
@@ -72,6 +83,7 @@ pub fn enrol(
     };
     let begun = begun.filter(is_this);
     let mut identity = Identity {
+        format: FORMAT,
         server: join.server.clone(),
         node: node.to_owned(),
         token: match begun {

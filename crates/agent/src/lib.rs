@@ -57,6 +57,13 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+impl Error {
+    /// Whether it is about a file that a later release wrote.
+    pub fn is_of_later_release(&self) -> bool {
+        self.error.kind() == io::ErrorKind::Unsupported
+    }
+}
+
 /// Says what was being done when something failed.
 trait Doing<T> {
     fn doing(self, what: impl FnOnce() -> String) -> Result<T, Error>;

@@ -1,9 +1,11 @@
 //! Source maps: which parameters a line of a written file is about, and who gave them.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::state::not_newer;
 use crate::sum;
 
 /// What the lines of a file are about.
@@ -37,7 +39,16 @@ pub struct Part {
     pub here: Option<String>,
 }
 
+/// The form of maps. A newer one is not guessed at.
+pub(crate) const FORMAT: u32 = 1;
+
 impl Map {
+    /// The map that was kept so: none if it is damaged, or an error if a later release wrote it.
+    pub fn read(content: &[u8]) -> io::Result<Option<Self>> {
+        not_newer(content, FORMAT)?;
+        Ok(serde_json::from_slice(content).ok())
+    }
+
     /// The parts that a line belongs to.
     pub fn at(&self, line: usize) -> impl Iterator<Item = &Part> {
         let parts = self.parts.iter();

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::host::Host;
 use crate::{Doing, Error, sum};
 
-/// The form of the file. A newer one is not touched.
+/// The form of what is in the directory: this file, and what it tells of. A newer one is not touched.
 const FORMAT: u32 = 1;
 
 /// What an agent must not forget.
@@ -112,21 +112,12 @@ impl Set {
 impl State {
     /// As it was left; a new one if there is none. One that cannot be read is put aside: then everything is done anew.
     pub fn read(host: &dyn Host, directory: &Path) -> Result<Self, Error> {
-        #[derive(Deserialize)]
-        struct Format {
-            format: u32,
-        }
         let path = Self::path(directory);
         let doing = || format!("reading `{}`", path.display());
         let Some(content) = host.read(&path).doing(doing)? else {
             return Ok(Self::default());
         };
-        if let Ok(Format { format }) = serde_json::from_slice(&content)
-            && format > FORMAT
-        {
-            let newer = "it was written by a newer agent";
-            return Err(io::Error::other(newer)).doing(doing);
-        }
+        not_newer(&content, FORMAT).doing(doing)?;
         match serde_json::from_slice(&content) {
             Ok(state) => Ok(state),
             Err(_) => {
@@ -146,6 +137,22 @@ impl State {
 
     fn path(directory: &Path) -> PathBuf {
         directory.join("state.json")
+    }
+}
+
+/// Refuses what says that it is written in a newer format. The first release did not say it everywhere.
+pub fn not_newer(content: &[u8], known: u32) -> io::Result<()> {
+    #[derive(Deserialize)]
+    struct Format {
+        format: u32,
+    }
+    match serde_json::from_slice(content) {
+        Ok(Format { format }) if format > known => {
+            let message =
+                format!("it has format {format}, and {known} is the newest that is known here");
+            Err(io::Error::new(io::ErrorKind::Unsupported, message))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -11,6 +11,7 @@ use ureq::http::Response;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body};
 
+use crate::VERSION;
 use crate::trouble::Troubles;
 
 /// A server cannot be reached, or does not answer as one.
@@ -213,7 +214,7 @@ impl Client {
     }
 
     fn address_of(&self, path: &str) -> String {
-        format!("{}/api/v1/{path}", self.address.server)
+        format!("{}/api/v{VERSION}/{path}", self.address.server)
     }
 
     fn bearer(&self) -> String {
@@ -276,7 +277,10 @@ impl Client {
             "{} does not answer `{path}` as a server of Hence does",
             self.server()
         );
-        Failure::Unreachable(Box::new(Diagnostic::error(UNREACHABLE, message)))
+        let trouble = Diagnostic::error(UNREACHABLE, message).help(
+            "is it a server of Hence, of the same release or nearly so? `hence --version`, there and here",
+        );
+        Failure::Unreachable(Box::new(trouble))
     }
 }
 

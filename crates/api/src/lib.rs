@@ -9,5 +9,9 @@ pub mod trouble;
 pub mod words;
 
 pub use client::{Address, Client, Event, Events, Failure};
-pub use join::Join;
+pub use join::{Join, Unread};
 pub use trouble::Trouble;
+
+/// The version of the API, which is in every path. Fields may be added to what is sent and answered, and whoever does not know
+/// them passes over them; anything else is another version.
+pub const VERSION: u32 = 1;

@@ -1,7 +1,7 @@
 //! A closure: a managed root, a server of its own, and a ledger of what it promises.
 //!
 //! ```text
-//! ROOT/server           which server it is, its program, and as whom it runs
+//! ROOT/server           the format of all this, which server it is, its program, and as whom it runs
 //! ROOT/modules          what is known about Apache's modules
 //! ROOT/ledger/          what is asserted, by whom, since when
 //! ROOT/object/ file/ tree/       content, see `content`
@@ -39,6 +39,9 @@ pub const NO_CLOSURE: Code = Code::new("http.no-closure");
 pub const NO_SERVER: Code = Code::new("http.no-server");
 /// Files or processes failed.
 pub const FAILED: Code = Code::new("http.failed");
+
+/// How what is below a root is written; another number means another layout.
+const FORMAT: u32 = 1;
 
 /// Whose assertions are those that the closure makes of itself.
 pub const CLOSURE: &str = "closure";
@@ -275,7 +278,13 @@ fn unprivileged(host: &dyn Host) -> Result<User, Refused> {
 
 impl Settings {
     fn to_text(&self) -> String {
-        let mut text = format!("server {}\nprogram {}\n", self.server.word(), self.program);
+        let Self {
+            server, program, ..
+        } = self;
+        let mut text = format!(
+            "format {FORMAT}\nserver {}\nprogram {program}\n",
+            server.word()
+        );
         if let Some(user) = &self.user {
             text.push_str(&format!(
                 "user {} {} {}\n",
@@ -286,7 +295,8 @@ impl Settings {
     }
 
     fn from_text(text: &str) -> Option<Self> {
-        let mut lines = text.lines();
+        // The first roots did not say their format.
+        let mut lines = text.lines().skip_while(|line| line.starts_with("format "));
         let server = Server::of(lines.next()?.strip_prefix("server ")?)?;
         let program = lines.next()?.strip_prefix("program ")?.to_owned();
         let user = match lines.next() {
@@ -304,6 +314,28 @@ impl Settings {
             program,
             user,
         })
+    }
+
+    /// What is said in a root; one of a later release is not touched.
+    fn of(host: &dyn Host, root: &Path) -> Result<Self, Refused> {
+        let text = host.read(&root.join("server")).map_err(failed)?;
+        let text = text.ok_or_else(|| no_closure(root))?;
+        let text = String::from_utf8_lossy(&text);
+        let format = text
+            .lines()
+            .next()
+            .and_then(|line| line.strip_prefix("format "));
+        match format.and_then(|format| format.parse::<u32>().ok()) {
+            Some(format) if format > FORMAT => {
+                let message = format!(
+                    "`{}` is a closure of format {format}, and {FORMAT} is the newest that is known here",
+                    short(root)
+                );
+                let help = "use the release of Hence that made it, or a later one";
+                Err(Error::new(hence_store::FORMAT, message).help(help).into())
+            }
+            _ => Self::from_text(&text).ok_or_else(|| no_closure(root)),
+        }
     }
 
     /// A command as the server runs it.
@@ -332,20 +364,14 @@ impl Settings {
 impl<'h> Closure<'h> {
     /// The closure below a root.
     pub fn open(host: &'h dyn Host, root: &Path) -> Result<Self, Refused> {
-        let found = host.look(&root.join("server")).map_err(failed)?;
-        if found.is_none() {
-            return Err(no_closure(root));
-        }
+        Settings::of(host, root)?;
         let store = Redb::open(&root.join("ledger"))?;
         Self::on(host, root, Box::new(store))
     }
 
     /// The closure below a root, with its ledger on some store.
     pub fn on(host: &'h dyn Host, root: &Path, store: Box<dyn Store>) -> Result<Self, Refused> {
-        let settings = host.read(&root.join("server")).map_err(failed)?;
-        let settings =
-            settings.and_then(|text| Settings::from_text(&String::from_utf8_lossy(&text)));
-        let settings = settings.ok_or_else(|| no_closure(root))?;
+        let settings = Settings::of(host, root)?;
         let root = host.canonical(root).map_err(failed)?;
         Ok(Self {
             host,

@@ -16,6 +16,7 @@ pub mod outside;
 pub mod pages;
 pub mod places;
 pub mod policy;
+pub mod readiness;
 pub mod render;
 pub mod replacement;
 pub mod signals;

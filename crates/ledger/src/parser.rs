@@ -1,6 +1,7 @@
 //! The language of commands: text to commands.
 //!
 //! ```text
+//! format 1
 //! # who holds the queue
 //! assert group/web/annotation "Web servers"
 //! retract group/old ; retract-under node/n7
@@ -10,7 +11,8 @@
 //! ```
 //!
 //! A command ends with its line or with `;`. A value is a word, or a text in quotes with the escapes `\" \\ \n \r \t
-//! \u{…}`; an assertion without a value says no more than that something is so.
+//! \u{…}`; an assertion without a value says no more than that something is so. What was written for another release says its
+//! format, and one that is newer is not guessed at.
 
 use std::collections::BTreeMap;
 
@@ -24,6 +26,11 @@ use crate::{Command, Key, Keys};
 
 /// Something is no command.
 pub const SYNTAX: Code = Code::new("ledger.syntax");
+/// Commands are written in a newer format.
+pub const NEWER: Code = Code::new("ledger.format");
+
+/// How commands are written; another number means other commands.
+pub const FORMAT: u32 = 1;
 
 /// Commands, and where they are written.
 #[derive(Debug)]
@@ -87,7 +94,14 @@ struct Reported;
 impl<'p> Parser<'p> {
     fn commands(&mut self, owner: &str) -> Vec<Command> {
         let mut commands = Vec::new();
-        while self.next_command().is_some() {
+        while let Some(start) = self.next_command() {
+            if self.word_at(start) == "format" {
+                match self.format() {
+                    Ok(()) => continue,
+                    // What the rest means, nobody here knows.
+                    Err(Reported) => break,
+                }
+            }
             match self.command(owner) {
                 Ok(command) => commands.push(command),
                 Err(Reported) => self.skip_command(),
@@ -103,6 +117,32 @@ impl<'p> Parser<'p> {
             match self.text[start..].chars().next()? {
                 '\n' | ';' => self.at = start + 1,
                 _ => return Some(start),
+            }
+        }
+    }
+
+    fn format(&mut self) -> Result<(), Reported> {
+        self.token()?;
+        let start = self.blanks();
+        let number = match self.token()? {
+            Token::Word(word) => word.parse().ok(),
+            _ => None,
+        };
+        match number {
+            Some(1..=FORMAT) => self.end(),
+            Some(0) | None => Err(self.trouble(
+                start,
+                "the number of a format is expected",
+                "such as `format 1`",
+            )),
+            Some(newer) => {
+                let message = format!(
+                    "this is written in format {newer}, and {FORMAT} is the newest that is known here"
+                );
+                let trouble = Diagnostic::error(NEWER, message).at(self.word(start));
+                self.troubles
+                    .push(trouble.help("use the release of Hence that wrote it, or a later one"));
+                Err(Reported)
             }
         }
     }
@@ -342,11 +382,15 @@ impl<'p> Parser<'p> {
         self.at = line.map_or(self.text.len(), |line| self.at + line);
     }
 
+    fn word_at(&self, start: usize) -> &'p str {
+        let rest = &self.text[start..];
+        &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())]
+    }
+
     /// The word that begins here, to point at.
     fn word(&self, start: usize) -> Span {
-        let rest = &self.text[start..];
-        let len = rest.find(char::is_whitespace).unwrap_or(rest.len());
-        Span::new(self.start + start as u32, self.start + (start + len) as u32)
+        let end = start + self.word_at(start).len();
+        Span::new(self.start + start as u32, self.start + end as u32)
     }
 
     fn trouble(&mut self, start: usize, message: impl Into<String>, help: &str) -> Reported {

@@ -11,7 +11,8 @@ use hence_store::{Error, Receipt, Refused};
 use serde::Serialize;
 
 use crate::{
-    BAD_REQUEST, ENROLLED, FORBIDDEN, NOT_FOUND, TOO_LARGE, TOO_MANY, TOO_SLOW, UNAUTHORISED,
+    BAD_REQUEST, ENROLLED, FORBIDDEN, NOT_FOUND, OTHER_API, TOO_LARGE, TOO_MANY, TOO_SLOW,
+    UNAUTHORISED,
 };
 
 /// What a route answers, or why it does not.
@@ -63,6 +64,7 @@ fn status(code: Code) -> StatusCode {
         TOO_MANY => StatusCode::TOO_MANY_REQUESTS,
         TOO_SLOW => StatusCode::REQUEST_TIMEOUT,
         NOT_FOUND
+        | OTHER_API
         | hence_fleet::edit::NO_SUCH
         | hence_service::rollout::NONE
         | hence_store::NO_SUCH_VERSION

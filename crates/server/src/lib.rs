@@ -38,6 +38,8 @@ pub const FORBIDDEN: Code = Code::new("server.forbidden");
 pub const BAD_REQUEST: Code = Code::new("server.bad-request");
 /// There is nothing at that address.
 pub const NOT_FOUND: Code = Code::new("server.not-found");
+/// Somebody asked in another version of the API.
+pub const OTHER_API: Code = Code::new("server.other-api");
 /// More was sent than is read.
 pub const TOO_LARGE: Code = Code::new("server.too-large");
 /// More was asked than is answered.

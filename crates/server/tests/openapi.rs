@@ -24,6 +24,13 @@ fn document() -> Value {
     serde_json::from_str(DOCUMENT).unwrap()
 }
 
+#[test]
+fn it_is_of_the_version_that_is_in_the_paths() {
+    let version = hence_api::VERSION;
+    assert_eq!(document()["info"]["version"], version.to_string());
+    assert!(ROUTER.contains(&format!(".nest(\"/api/v{version}\", api)")));
+}
+
 /// Every operation: its method, its path, and what is said about it.
 fn operations(document: &Value) -> Vec<(String, String, &Value)> {
     let mut operations = Vec::new();

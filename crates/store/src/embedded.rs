@@ -30,8 +30,9 @@ use crate::{Appended, Error, Store};
 const FILE: &str = "store.redb";
 /// While it is made, before it is one.
 const UNFINISHED: &str = "store.redb.new";
-/// How rows are written; another number means other rows.
-const FORMAT_NUMBER: u64 = 1;
+/// How rows are written, and what is in them: entries, trees, sources and their ways, reports. Another number means that a
+/// release that knows only this one could misread something.
+pub(crate) const FORMAT_NUMBER: u64 = 1;
 /// The state of a big fleet is in memory already; the database need not keep it there again.
 const CACHE: usize = 32 << 20;
 
@@ -505,7 +506,8 @@ pub(crate) fn trouble(file: &Path, error: redb::Error) -> Error {
         redb::Error::UpgradeRequired(format) => {
             let message =
                 format!("`{file_name}` has format {format}, and {FORMAT_NUMBER} is expected");
-            Error::new(FORMAT, message).help("use the version of the program that wrote it")
+            Error::new(FORMAT, message)
+                .help("use the release of Hence that wrote it, or a later one")
         }
         redb::Error::Corrupted(what) => Error::damaged(format!("`{file_name}` is damaged: {what}")),
         redb::Error::Io(error) if is_of_content(&error) => {

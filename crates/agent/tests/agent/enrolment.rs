@@ -62,11 +62,7 @@ fn a_join_is_traded_once_and_the_token_is_the_nodes_own() {
 }
 
 fn join(server: &str) -> Join {
-    Join {
-        server: server.to_owned(),
-        token: JOIN.to_owned(),
-        certificate: None,
-    }
+    Join::new(server.to_owned(), JOIN.to_owned(), None)
 }
 
 #[test]

@@ -18,7 +18,7 @@ use super::fleet::store::Place;
 use super::fleet::{Changing, stop};
 use super::token::random;
 use crate::console::Console;
-use crate::{Exit, Stop};
+use crate::{Exit, Stop, readiness};
 
 /// It cannot be served there.
 pub const LISTEN: Code = Code::new("server.listen");
@@ -130,6 +130,7 @@ impl Serve {
             hub.keep_following(&stop, self.changing.ledger.here(console)?.open(console)?);
         }
         hub.keep_rolling(&stop);
+        readiness::tell(console.variable("NOTIFY_SOCKET"));
         let served = hence_server::serve(&hub, listener, tls, &stop, Signals::Heeded);
         served.map_err(|error| {
             let message = format!("the server failed: {error}");

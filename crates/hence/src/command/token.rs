@@ -114,11 +114,9 @@ impl Token {
                     return Err(Stop::Refused(Box::new(trouble.help(help))));
                 };
                 let made = add(console, changing, &wanted)?;
-                let join = Join {
-                    server,
-                    token: made.token,
-                    certificate: client.and_then(|client| client.certificates().map(str::to_owned)),
-                };
+                let certificate =
+                    client.and_then(|client| client.certificates().map(str::to_owned));
+                let join = Join::new(server, made.token, certificate);
                 console.say("on the new node: `hence agent --join WORD`, with the word");
                 writeln!(console.data(), "{}", join.to_word())?;
             }

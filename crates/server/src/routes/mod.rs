@@ -17,13 +17,14 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post, put};
+use hence_api::VERSION;
 use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 
 use crate::answer::{No, typed};
 use crate::hub::Hub;
 use crate::page;
-use crate::{BAD_REQUEST, NOT_FOUND, TOO_LARGE, TOO_SLOW};
+use crate::{BAD_REQUEST, NOT_FOUND, OTHER_API, TOO_LARGE, TOO_SLOW};
 
 /// The document that describes all of this.
 pub(crate) const OPENAPI: &str = include_str!("openapi.json");
@@ -93,8 +94,28 @@ pub(crate) fn router(hub: &Arc<Hub>, stopped: watch::Receiver<bool>) -> Router {
 async fn nothing(State(hub): State<Arc<Hub>>, request: Request) -> Response {
     match page::is_for_people(&request) {
         true => page::nothing(&hub, &request),
-        false => No::new(NOT_FOUND, "there is nothing at this address").into_response(),
+        false => match asked_version(request.uri().path()) {
+            Some(version) => other_api(&hub, version).into_response(),
+            None => No::new(NOT_FOUND, "there is nothing at this address").into_response(),
+        },
     }
+}
+
+/// The version of the API that a path is of, if it is not ours.
+fn asked_version(path: &str) -> Option<u32> {
+    let version = path.strip_prefix("/api/v")?.split('/').next()?;
+    version.parse().ok().filter(|version| *version != VERSION)
+}
+
+/// Whoever speaks another version is told by both sides' words what to do: every version of a client shows what it is told.
+fn other_api(hub: &Hub, version: u32) -> No {
+    let release = hub.parts.release;
+    let message =
+        format!("this server, Hence {release}, speaks version {VERSION} of the API, not {version}");
+    No::new(OTHER_API, message).help(&match version > VERSION {
+        true => format!("upgrade the server, or use Hence {release} here"),
+        false => format!("upgrade Hence here to {release}"),
+    })
 }
 
 /// What was sent, in JSON.

@@ -808,6 +808,8 @@ fn what_is_hostile_is_refused_and_does_nothing() {
             "server.not-found",
         ),
         ("GET", "/nowhere", &token, "", 404, "server.not-found"),
+        ("GET", "/api/v2/nodes", &token, "", 404, "server.other-api"),
+        ("POST", "/api/v0/x", "", "{}", 404, "server.other-api"),
         (
             "GET",
             "/../../etc/passwd",

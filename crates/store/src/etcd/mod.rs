@@ -35,7 +35,7 @@ use crate::error::{FORMAT, UNKNOWN};
 use crate::sum::{sum, summed};
 use crate::{Appended, Error, Store};
 
-/// How rows are written; another one means other rows.
+/// How rows are written, and what is in them, as in a directory; another one means that something could be misread.
 const FORMAT_NUMBER: &[u8] = b"1";
 /// etcd refuses 128 operations in a transaction.
 const OPERATIONS: usize = 120;
@@ -431,7 +431,7 @@ impl Etcd {
         let address = self.gateway.address();
         let message = format!("`{address}` has {what}; format {expected} is expected");
         Error::new(FORMAT, message)
-            .help("use the version of the program that wrote it, or another prefix")
+            .help("use the release of Hence that wrote it, or a later one, or another prefix")
     }
 
     fn not_as_written(&self, name: &[u8]) -> Error {

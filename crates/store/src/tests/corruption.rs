@@ -195,3 +195,25 @@ fn a_file_that_is_no_store_is_refused() {
         assert!(fs::metadata(&file).unwrap().len() >= bytes.len() as u64);
     }
 }
+
+#[test]
+fn a_store_of_another_release_is_refused() {
+    let directory = std::env::temp_dir().join(format!("hence-format-{}", std::process::id()));
+    drop(Redb::open(&directory).unwrap());
+    let meta = redb::TableDefinition::<&str, u64>::new("meta");
+    let database = redb::Database::open(directory.join("store.redb")).unwrap();
+    let write = database.begin_write().unwrap();
+    let newer = crate::embedded::FORMAT_NUMBER + 1;
+    write
+        .open_table(meta)
+        .unwrap()
+        .insert("format", newer)
+        .unwrap();
+    write.commit().unwrap();
+    drop(database);
+    let error = Redb::open(&directory).unwrap_err();
+    std::fs::remove_dir_all(&directory).unwrap();
+    assert_eq!(error.code, FORMAT);
+    assert!(error.message.contains("format 2"), "{error}");
+    assert!(error.help.contains("release"), "{error}");
+}

@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use clap::Args;
 use hence_agent::{Agent as Loop, End, Ended, Facts, Host, Identity, Machine, Settings};
-use hence_api::{Client, Failure, Join};
+use hence_api::{Client, Failure, Join, Unread};
 use hence_cf2::compile_file;
 use hence_model::diagnostic::{Code, Diagnostic};
 
 use super::fleet::failed;
 use crate::console::Console;
 use crate::disk::Disk;
-use crate::{Exit, Stop, signals};
+use crate::{Exit, Stop, readiness, signals};
 use local::Here;
 use settings::Configured;
 
@@ -112,6 +112,7 @@ impl Agent {
         std::thread::spawn(move || {
             hence_agent::listen(&listener, &node, &wake, &|| Machine::default().random());
         });
+        readiness::tell(console.variable("NOTIFY_SOCKET"));
         // What a round could not do is told once, however often it cannot.
         let mut last = String::new();
         hence_agent::run(&agent, &mut |round| {
@@ -174,15 +175,19 @@ impl Agent {
             }
             word => word,
         };
-        let Some(join) = Join::from_word(word) else {
-            let trouble = Diagnostic::error(
-                JOIN,
-                "the word to join with cannot be read: it was cut, or is another",
-            );
-            return Err(refused(
-                trouble.help("it begins with `hence-join-`, and has no spaces"),
-            ));
-        };
+        let join = Join::from_word(word).map_err(|unread| {
+            let (message, help) = match unread {
+                Unread::Cut => (
+                    "the word to join with cannot be read: it was cut, or is another",
+                    "it begins with `hence-join-`, and has no spaces",
+                ),
+                Unread::Newer => (
+                    "the word to join with was made by a later release of Hence",
+                    "upgrade Hence on this node, to the release of the server",
+                ),
+            };
+            refused(Diagnostic::error(JOIN, message).help(help))
+        })?;
         if !named {
             settings.node = hostname(machine).ok_or_else(|| {
                 let message = "this machine does not say its name";
@@ -274,5 +279,9 @@ fn broken(error: &hence_agent::Error) -> Stop {
 }
 
 fn trouble(error: &hence_agent::Error) -> Diagnostic {
-    Diagnostic::error(FAILED, error.to_string())
+    match error.is_of_later_release() {
+        true => Diagnostic::error(hence_store::FORMAT, error.to_string())
+            .help("use the release of Hence that wrote it, or a later one"),
+        false => Diagnostic::error(FAILED, error.to_string()),
+    }
 }

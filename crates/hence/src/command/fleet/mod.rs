@@ -282,7 +282,12 @@ impl Ledger {
         }
         let key = std::fs::read(&file).map_err(failed)?;
         let key = <[u8; 32]>::try_from(key);
-        let key = key.map_err(|_| failed(std::io::Error::other("a key has 32 bytes")))?;
+        // The length is the format: a key of another kind would have another.
+        let key = key.map_err(|_| {
+            failed(std::io::Error::other(
+                "a key has 32 bytes: this is none, or one of a later release of Hence",
+            ))
+        })?;
         Ok(Seal::new(&key))
     }
 }

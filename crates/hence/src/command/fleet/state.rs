@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use clap::Args;
-use hence_ledger::{Command, Key, Keys};
+use hence_ledger::{Command, Key, Keys, parser};
 use hence_store::Redb;
 
 use super::{At, Changing, Format, Ledger, commands, print_json, shown, stop};
@@ -87,7 +87,8 @@ impl Dump {
         let version = self.at.version(console, &service)?;
         let version = version.unwrap_or(service.repository().version());
         let state = service.repository().state_at(version);
-        let text = state.map_err(|refused| stop(console, refused))?.to_string();
+        let state = state.map_err(|refused| stop(console, refused))?;
+        let text = format!("format {}\n{state}", parser::FORMAT);
         match &self.file {
             None => write!(console.data(), "{text}")?,
             Some(file) => {

@@ -8,6 +8,9 @@ use hence_model::value::{List, Map, Value};
 use super::Answer;
 use crate::places::Places;
 
+/// How answers are written; fields that the schema does not know, or no longer has, mean another number.
+const FORMAT: i64 = 1;
+
 /// The whole answer as a line of JSON.
 pub fn answer(answer: &Answer<'_>) -> String {
     let explanation = answer.explanation;
@@ -16,6 +19,7 @@ pub fn answer(answer: &Answer<'_>) -> String {
         places: Places::new(&answer.sources),
     };
     let mut map = Map::default();
+    map.insert("format".into(), Value::Integer(FORMAT));
     let path = answer.compiled.path(&explanation.path);
     map.insert("path".into(), Value::Text(path));
     map.insert("value".into(), owned(&explanation.value));

@@ -49,8 +49,15 @@ impl Why {
                 None => return Ok(Exit::Input),
             },
         };
-        let read = std::fs::read(&map).ok();
-        let Some(map) = read.and_then(|text| serde_json::from_slice::<Map>(&text).ok()) else {
+        let read = std::fs::read(&map).unwrap_or_default();
+        let read = Map::read(&read).map_err(|newer| {
+            let message = format!("the map of `{file}` cannot be read: {newer}");
+            let trouble = Diagnostic::error(hence_store::FORMAT, message);
+            Stop::Refused(Box::new(
+                trouble.help("use the release of Hence that the agent is of"),
+            ))
+        })?;
+        let Some(map) = read else {
             let message = format!("no agent says that it wrote `{file}`");
             return Err(refused(
                 message,
