@@ -17,6 +17,9 @@ pub struct Join {
     /// The certificate that the server must show, in PEM; without it, one that an authority vouches for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificate: Option<String>,
+    /// The node that it is for, if it is for one only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
 }
 
 const MARK: &str = "hence-join-";
@@ -44,7 +47,13 @@ impl Join {
             server,
             token,
             certificate,
+            node: None,
         }
+    }
+
+    /// The same, for this node only.
+    pub fn for_node(self, node: Option<String>) -> Self {
+        Self { node, ..self }
     }
 
     /// As one word.

@@ -116,7 +116,7 @@ impl Token {
                 let made = add(console, changing, &wanted)?;
                 let certificate =
                     client.and_then(|client| client.certificates().map(str::to_owned));
-                let join = Join::new(server, made.token, certificate);
+                let join = Join::new(server, made.token, certificate).for_node(node.clone());
                 console.say("on the new node: `hence agent --join WORD`, with the word");
                 writeln!(console.data(), "{}", join.to_word())?;
             }

@@ -2,6 +2,7 @@
 //!
 //!     ```console        commands behind `$ `, and what they answer
 //!     ```sh             commands that succeed, whatever they print
+//!     ```sh system      so, but on a whole system with the package: `tests/package.rs` runs them
 //!     ```cf2 site.cf2   a file, which others on the page use from there on, and which the text names; so in every language
 //!     ```cf2            a file by itself, without a mistake; so in every language that Hence compiles, with options behind it
 //!     ```python         a program that ends well, as do the scripts of the console, ```rhai

@@ -189,7 +189,8 @@ impl Agent {
             refused(Diagnostic::error(JOIN, message).help(help))
         })?;
         if !named {
-            settings.node = hostname(machine).ok_or_else(|| {
+            let name = join.node.clone().or_else(|| hostname(machine));
+            settings.node = name.ok_or_else(|| {
                 let message = "this machine does not say its name";
                 let trouble = Diagnostic::error(settings::SETTING, message);
                 refused(trouble.help("say it in the settings: `node => 'NAME'`"))
