@@ -85,7 +85,7 @@ fn about(document: &Value, path: &str, method: &str, operation: &Value) -> Strin
     }
     if !rows.is_empty() {
         about.push_str("\n| | | |\n|---|---|---|\n");
-        about.extend(rows.iter().map(|row| line(row)));
+        about.extend(rows.iter().map(line));
     }
     about
 }
