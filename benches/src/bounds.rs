@@ -3,6 +3,7 @@
 use crate::catalogs;
 use crate::contenders::Contender::{self, Floor, Hence, HenceCf2, HencePuppet, Jrsonnet, Puppet};
 use crate::nodes::NODES;
+use crate::report::Instructions;
 use crate::rounds::{Measurements, Purpose, milliseconds};
 use crate::site::{self, SITE};
 
@@ -66,22 +67,41 @@ const ALLOWED: [Allowed; 2] = [
 /// One command for all nodes may take this much of what a process for each does.
 const OF_PROCESSES: f64 = 0.3;
 
-/// Ten times the size may take eleven times as long.
+/// The case that everything else is counted beyond.
+pub const EMPTY: &str = "(empty)";
+
+/// Ten times the size may take eleven times as many instructions. What fits into a cache takes less time than what does
+/// not, whoever reads it, so that growth is counted and not timed.
 const GROWTH: (&str, &str) = ("fleet-1000", LARGEST_FLEET);
 
-/// A block that no cache holds costs more an attribute than one that does, whoever reads it: its growth
-/// is compared with that of the floor.
+/// A block with ten times the attributes may grow by a tenth more than it does for the floor.
 const LINEAR: (&str, &str) = ("wide-10000", "wide-100000");
 
 /// Of the real compiler's time and memory, a catalog may take this much.
 const OF_REAL_TIME: f64 = 0.01;
 const OF_REAL_MEMORY: f64 = 0.2;
 
-/// Five times as many things may take five and a half times as long.
+/// Five times as many things may take five and a half times as many instructions.
 const GROWTH_OF_CATALOGS: (&str, &str, f64) = (catalogs::LARGE, catalogs::LARGEST, 5.5);
 
+/// Whether the instructions of a compilation are needed to tell how something grows.
+pub fn is_counted(case: &str, by: Contender) -> bool {
+    let (small, large, _) = GROWTH_OF_CATALOGS;
+    let of = |(small, large): (&str, &str)| case == EMPTY || case == small || case == large;
+    match by {
+        Hence => of(GROWTH) || of(LINEAR),
+        Floor => of(LINEAR),
+        HencePuppet => of((small, large)),
+        _ => false,
+    }
+}
+
 /// Every promise about something that was measured.
-pub fn bounds(measured: &Measurements, largest_fleet_output: Option<usize>) -> Vec<Bound> {
+pub fn bounds(
+    measured: &Measurements,
+    largest_fleet_output: Option<usize>,
+    counts: &[Instructions],
+) -> Vec<Bound> {
     let mut bounds = Vec::new();
     let time = |case, contender| Some(measured.cost(case, contender)?.milliseconds);
     let mut promise = |what: String, measured: Option<f64>, at_most: f64, unit: &'static str| {
@@ -108,17 +128,23 @@ pub fn bounds(measured: &Measurements, largest_fleet_output: Option<usize>) -> V
             promise_ratio(case, Floor, at_most);
         }
     }
-    let growth = |(small, large), contender| ratio(time(large, contender), time(small, contender));
+    let count = |case: &str, by: Contender| {
+        let mut counts = counts.iter();
+        let found = counts.find(|counted| counted.case == case && counted.by == by.name());
+        found.map(|counted| counted.count as f64)
+    };
+    let beyond = |case, by| Some(count(case, by)? - count(EMPTY, by)?);
+    let growth = |(small, large), by| ratio(beyond(large, by), beyond(small, by));
     let (small, large) = GROWTH;
     promise(
-        format!("{large}: time of hence / {small}"),
+        format!("{large}: instructions of hence / {small}"),
         growth(GROWTH, Hence),
         11.0,
         "",
     );
     let (small, large) = LINEAR;
     promise(
-        format!("{small} to {large}: growth of hence / floor"),
+        format!("{small} to {large}: growth of hence / floor, in instructions"),
         ratio(growth(LINEAR, Hence), growth(LINEAR, Floor)),
         1.1,
         "",
@@ -149,7 +175,7 @@ pub fn bounds(measured: &Measurements, largest_fleet_output: Option<usize>) -> V
     );
     let (small, large, at_most) = GROWTH_OF_CATALOGS;
     promise(
-        format!("{large}: time of hence-puppet / {small}"),
+        format!("{large}: instructions of hence-puppet / {small}"),
         growth((small, large), HencePuppet),
         at_most,
         "",
@@ -217,7 +243,13 @@ mod tests {
             (Purpose::Compile(LARGEST_FLEET, Hence), 36, 12_000),
             (Purpose::Why(Hence), 40, 0),
         ]);
-        let judged: Vec<_> = bounds(&measured, Some(10_000))
+        let counts = [(EMPTY, 1), ("fleet-1000", 4), (LARGEST_FLEET, 37)];
+        let counts = counts.map(|(case, count)| Instructions {
+            case,
+            by: Hence.name(),
+            count,
+        });
+        let judged: Vec<_> = bounds(&measured, Some(10_000), &counts)
             .iter()
             .map(|bound| (bound.what.clone(), bound.measured, bound.holds()))
             .collect();
@@ -225,7 +257,7 @@ mod tests {
             judged,
             [
                 (
-                    "fleet-10000: time of hence / fleet-1000".to_string(),
+                    "fleet-10000: instructions of hence / fleet-1000".to_string(),
                     12.0,
                     false
                 ),

@@ -1,6 +1,6 @@
 //! `./bench` builds this program and the ones it measures, and runs it.
 
-use hence_bench::bounds::{LARGEST_FLEET, bounds};
+use hence_bench::bounds::{EMPTY, LARGEST_FLEET, bounds, is_counted};
 use hence_bench::cases::{self, CASES, Case, INHERITED_ATTRIBUTE, Selection};
 use hence_bench::catalogs::{self, DEFINES, Defines};
 use hence_bench::configuration::{Block, Configuration};
@@ -491,7 +491,9 @@ fn benchmark(options: &Options) -> Result<(), Trouble> {
     if hashed.is_empty() && !figures.is_empty() {
         hashed.push(hash::hash()?);
     }
-    let mut bounds = bounds(&measurements, largest_fleet_output(&written));
+    let instructions = instructions(options, &programs, &commands, &written, &defines)?;
+    let counts = instructions.as_deref().unwrap_or_default();
+    let mut bounds = bounds(&measurements, largest_fleet_output(&written), counts);
     for (pool, figures) in &figures {
         bounds.extend(figures.bounds(*pool));
     }
@@ -526,7 +528,7 @@ fn benchmark(options: &Options) -> Result<(), Trouble> {
         service,
         http,
         measurements,
-        instructions: instructions(options, &programs, &written, &defines)?,
+        instructions,
         catalogs: defines
             .iter()
             .map(|(defines, written)| report::Catalog {
@@ -702,11 +704,12 @@ fn catalog_commands(
     Ok(commands)
 }
 
-/// Counts what Hence and the floor execute. Jrsonnet and the real compiler of Puppet would take minutes under
-/// valgrind.
+/// Counts what Hence and the floor execute: in some cases, and in those that tell how something grows. Jrsonnet and the real
+/// compiler of Puppet would take minutes under valgrind.
 fn instructions(
     options: &Options,
     programs: &Programs,
+    measured: &[(Purpose, CommandLine)],
     written: &[(&Case, Written)],
     defines: &[(Defines, catalogs::Written)],
 ) -> Result<Option<Vec<Instructions>>, Trouble> {
@@ -725,6 +728,17 @@ fn instructions(
         for (defines, written) in &defines[..counted(defines.len())] {
             let command = written.compile(programs, ours);
             commands.push((defines.name, ours.name(), command, written.directory()));
+        }
+    }
+    for (purpose, command) in measured {
+        let (case, by) = match *purpose {
+            Purpose::Empty(by) => (EMPTY, by),
+            Purpose::Compile(case, by) => (case, by),
+            _ => continue,
+        };
+        let is_there = |(known, of, ..): &(&str, &str, _, _)| *known == case && *of == by.name();
+        if is_counted(case, by) && !commands.iter().any(is_there) {
+            commands.push((case, by.name(), command.clone(), programs.cases.as_path()));
         }
     }
     let mut counts = Vec::new();

@@ -746,7 +746,7 @@ mod tests {
                 source_bytes: 900_000,
                 output_bytes: 2_000_000,
             }],
-            bounds: bounds(&measurements, None),
+            bounds: bounds(&measurements, None, &[]),
             measurements,
             nodes: None,
             pools: Vec::new(),
