@@ -70,14 +70,14 @@ fn what_the_book_says_works(system: &System, packages: &Packages) {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/operations.md");
     let page = fs::read_to_string(page).expect("the book is there");
     for (package, name) in [(&packages.first, "0.1.0"), (&packages.second, "0.2.0")] {
-        let name = format!("/root/hence_{name}-1_amd64.deb");
+        let name = format!("/opt/hence_{name}-1_amd64.deb");
         system.put(&name, &fs::read(package).unwrap());
     }
     let blocks = page.split("```sh system\n").skip(1);
     let blocks = blocks.map(|block| block.split("```").next().expect("a block ends"));
     let blocks: Vec<&str> = blocks.collect();
     assert!(blocks.len() > 4, "the book tells less than it did");
-    let script = format!("cd /root; set -ex\n{}", blocks.join("\n"));
+    let script = format!("cd /opt; set -ex\n{}", blocks.join("\n"));
     let done = system.run_with("bash", script.as_bytes());
     assert!(done.status.success(), "{}", words_of(&done));
 }
