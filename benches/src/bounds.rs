@@ -70,18 +70,19 @@ const OF_PROCESSES: f64 = 0.3;
 /// The case that everything else is counted beyond.
 pub const EMPTY: &str = "(empty)";
 
-/// Ten times the size may take eleven times as many instructions. What fits into a cache takes less time than what does
-/// not, whoever reads it, so that growth is counted and not timed.
+/// Ten times the size may take eleven times as long, and eleven times as many instructions. The first also tells of caches,
+/// in which small cases fit; the second of nothing but what is done.
 const GROWTH: (&str, &str) = ("fleet-1000", LARGEST_FLEET);
 
-/// A block with ten times the attributes may grow by a tenth more than it does for the floor.
+/// A block that no cache holds costs more an attribute than one that does, whoever reads it: its growth
+/// is compared with that of the floor.
 const LINEAR: (&str, &str) = ("wide-10000", "wide-100000");
 
 /// Of the real compiler's time and memory, a catalog may take this much.
 const OF_REAL_TIME: f64 = 0.01;
 const OF_REAL_MEMORY: f64 = 0.2;
 
-/// Five times as many things may take five and a half times as many instructions.
+/// Five times as many things may take five and a half times as long, and as many instructions.
 const GROWTH_OF_CATALOGS: (&str, &str, f64) = (catalogs::LARGE, catalogs::LARGEST, 5.5);
 
 /// Whether the instructions of a compilation are needed to tell how something grows.
@@ -134,21 +135,28 @@ pub fn bounds(
         found.map(|counted| counted.count as f64)
     };
     let beyond = |case, by| Some(count(case, by)? - count(EMPTY, by)?);
-    let growth = |(small, large), by| ratio(beyond(large, by), beyond(small, by));
+    let counted = |(small, large), by| ratio(beyond(large, by), beyond(small, by));
+    let growth = |(small, large), by| ratio(time(large, by), time(small, by));
     let (small, large) = GROWTH;
-    promise(
-        format!("{large}: instructions of hence / {small}"),
-        growth(GROWTH, Hence),
-        11.0,
-        "",
-    );
+    for (what, growth) in [
+        ("time", growth(GROWTH, Hence)),
+        ("instructions", counted(GROWTH, Hence)),
+    ] {
+        let what = format!("{large}: {what} of hence / {small}");
+        promise(what, growth, 11.0, "");
+    }
     let (small, large) = LINEAR;
-    promise(
-        format!("{small} to {large}: growth of hence / floor, in instructions"),
-        ratio(growth(LINEAR, Hence), growth(LINEAR, Floor)),
-        1.1,
-        "",
-    );
+    for (what, ours, floor) in [
+        ("time", growth(LINEAR, Hence), growth(LINEAR, Floor)),
+        (
+            "instructions",
+            counted(LINEAR, Hence),
+            counted(LINEAR, Floor),
+        ),
+    ] {
+        let what = format!("{small} to {large}: growth in {what} of hence / floor");
+        promise(what, ratio(ours, floor), 1.1, "");
+    }
 
     let memory = measured.cost(LARGEST_FLEET, Hence).map(|cost| cost.bytes);
     let output = largest_fleet_output.map(|bytes| bytes as f64);
@@ -174,12 +182,13 @@ pub fn bounds(
         "",
     );
     let (small, large, at_most) = GROWTH_OF_CATALOGS;
-    promise(
-        format!("{large}: instructions of hence-puppet / {small}"),
-        growth((small, large), HencePuppet),
-        at_most,
-        "",
-    );
+    for (what, growth) in [
+        ("time", growth((small, large), HencePuppet)),
+        ("instructions", counted((small, large), HencePuppet)),
+    ] {
+        let what = format!("{large}: {what} of hence-puppet / {small}");
+        promise(what, growth, at_most, "");
+    }
     let whole = |purpose| Some(milliseconds(measured.usage(purpose)?));
     promise(
         format!(
@@ -256,6 +265,11 @@ mod tests {
         assert_eq!(
             judged,
             [
+                (
+                    "fleet-10000: time of hence / fleet-1000".to_string(),
+                    12.0,
+                    false
+                ),
                 (
                     "fleet-10000: instructions of hence / fleet-1000".to_string(),
                     12.0,
