@@ -31,7 +31,7 @@ usage: ./bench [options]
   --cases LIST        of fleet, deep, wide, imports, nodes, defines, site, pools, service, http; or one such as
                       fleet-1000, deep-all, service-agents
   --contenders LIST   of hence, hence-cf2, jrsonnet, floor; and hence-puppet, puppet for defines and site
-  --runs N            interleaved runs to take the median of (11); puppet runs 3 times at most
+  --runs N            interleaved runs to take the median of (21); puppet runs 3 times at most
   --deep              count instructions in every case, not only in the smallest
   --check             only check, on small cases, that the contenders print the same
   --json              results for machines
@@ -206,7 +206,7 @@ fn options(arguments: &[OsString]) -> Result<Options, Trouble> {
         service: Part::ALL.to_vec(),
         http: Some(SIZE),
         contenders: Contender::all().collect(),
-        rounds: 11,
+        rounds: 21,
         counting: Counting::First,
         format: Format::Tables,
         extent: Extent::Whole,
@@ -848,7 +848,7 @@ mod tests {
             let words: Vec<OsString> = words.iter().map(OsString::from).collect();
             options(&words).ok().map(|options| options.rounds)
         };
-        assert_eq!(rounds(&[]), Some(11));
+        assert_eq!(rounds(&[]), Some(21));
         assert_eq!(rounds(&["--runs", "3"]), Some(3));
         assert_eq!(rounds(&["--runs", "0"]), None);
         assert_eq!(rounds(&["--runs"]), None);

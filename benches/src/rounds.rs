@@ -1,11 +1,13 @@
 //! Many runs of many commands, interleaved, and what they come to.
 //!
 //! A round runs every command once, so whatever slows the machine down for a while slows all of them
-//! down; the median over the rounds then forgets it. Ratios are only ever taken between medians of
-//! the same rounds.
+//! down; the median over the rounds then forgets it. Each round has an order of its own: what ran just
+//! before leaves the caches warm or cold, which is worth half a millisecond, a fifth of what a small case
+//! costs. Ratios are only ever taken between medians of the same rounds.
 
 use crate::contenders::Contender;
 use crate::measure::{CommandLine, Usage, measure};
+use hence_model::random::Random;
 use std::io;
 use std::path::Path;
 
@@ -64,11 +66,11 @@ impl Measurements {
         let mut usages = vec![Vec::with_capacity(rounds); commands.len()];
         for round in 0..rounds {
             before_round(round)?;
-            for ((purpose, command), usages) in commands.iter().zip(&mut usages) {
-                if round >= purpose.rounds(rounds) {
-                    continue;
+            for at in order(commands.len(), round) {
+                let (purpose, command) = &commands[at];
+                if round < purpose.rounds(rounds) {
+                    usages[at].push(measure(command, Path::new("/dev/null"))?);
                 }
-                usages.push(measure(command, Path::new("/dev/null"))?);
             }
         }
         let purposes = commands.iter().map(|(purpose, _)| *purpose);
@@ -96,6 +98,16 @@ impl Measurements {
             bytes: run.peak as f64 - empty.peak as f64,
         })
     }
+}
+
+/// In which order a round runs so many commands: as good as any, and the same in every run of `./bench`.
+fn order(commands: usize, round: usize) -> Vec<usize> {
+    let mut random = Random::new(round as u64);
+    let mut order: Vec<usize> = (0..commands).collect();
+    for last in (1..commands).rev() {
+        order.swap(last, random.below(last + 1));
+    }
+    order
 }
 
 /// The CPU time of a whole process.
@@ -143,6 +155,17 @@ mod tests {
     #[test]
     fn the_median_forgets_a_slow_run() {
         assert_eq!(median([3, 1, 900, 2, 4].into_iter()), 3);
+    }
+
+    #[test]
+    fn every_round_runs_everything_once_in_an_order_of_its_own() {
+        let orders: Vec<Vec<usize>> = (0..11).map(|round| order(30, round)).collect();
+        for (round, order) in orders.iter().enumerate() {
+            let mut all = order.clone();
+            all.sort_unstable();
+            assert_eq!(all, (0..30).collect::<Vec<_>>());
+            assert!(!orders[..round].contains(order));
+        }
     }
 
     #[test]
