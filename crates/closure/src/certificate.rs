@@ -21,9 +21,10 @@ use rustls::server::ParsedCertificate;
 use rustls::sign::CertifiedKey;
 
 use crate::address::Name;
-use crate::closure::{Closure, User, failed};
+use crate::closure::{Closure, failed};
 use crate::host::Host;
 use crate::integrity::{DRIFT, misuse};
+use crate::settings::User;
 
 /// A certificate with the chain that leads to it, and its key.
 #[derive(Clone, Debug, PartialEq, Eq)]

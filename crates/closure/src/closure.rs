@@ -27,21 +27,17 @@ use crate::certificate::Certificates;
 use crate::checks::{Names, Occasion};
 use crate::content::Content;
 use crate::host::Host;
-use crate::modules::{AVAILABLE, Modules};
+use crate::modules::Modules;
 use crate::publish::{self, Stage};
 use crate::server::Server;
+use crate::settings::{Settings, User};
 use crate::site::Site;
 use crate::words::{self, Said, Subject, Words};
 
 /// There is no closure where one is expected, or there is something already.
 pub const NO_CLOSURE: Code = Code::new("http.no-closure");
-/// The web server is not installed.
-pub const NO_SERVER: Code = Code::new("http.no-server");
 /// Files or processes failed.
 pub const FAILED: Code = Code::new("http.failed");
-
-/// How what is below a root is written; another number means another layout.
-const FORMAT: u32 = 1;
 
 /// Whose assertions are those that the closure makes of itself.
 pub const CLOSURE: &str = "closure";
@@ -63,28 +59,6 @@ pub(crate) const DIRECTORIES: [(&str, u32); 12] = [
 ];
 /// Who may do what with a root.
 pub(crate) const TOP: u32 = 0o750;
-
-/// What a root is for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// Which server it is.
-    pub server: Server,
-    /// Its program.
-    pub program: String,
-    /// As whom it runs, if not as ourselves.
-    pub user: Option<User>,
-}
-
-/// Somebody without privileges.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct User {
-    /// The name.
-    pub name: String,
-    /// The number.
-    pub user: u32,
-    /// The number of the group.
-    pub group: u32,
-}
 
 /// A closure.
 pub struct Closure<'h> {
@@ -147,19 +121,7 @@ pub fn init(host: &dyn Host, root: &Path, server: Server) -> Result<PathBuf, Ref
         let trouble = Diagnostic::error(NO_CLOSURE, message);
         return Err(trouble.help("a closure gets a directory of its own").into());
     }
-    let program = server.programs().iter().find(|program| {
-        host.look(Path::new(program))
-            .is_ok_and(|found| found.is_some())
-    });
-    let Some(program) = program else {
-        let trouble = Diagnostic::error(NO_SERVER, format!("{} is not installed", server.word()));
-        let help = format!("on Debian: apt-get install {}", server.package());
-        return Err(trouble.help(help).into());
-    };
-    let user = match host.is_privileged() {
-        true => Some(unprivileged(host)?),
-        false => None,
-    };
+    let settings = Settings::here(host, server)?;
     let made = host.look(root).map_err(failed)?.is_none();
     host.make_directory(root, TOP).map_err(failed)?;
     let canonical = host.canonical(root).map_err(failed)?;
@@ -177,21 +139,10 @@ pub fn init(host: &dyn Host, root: &Path, server: Server) -> Result<PathBuf, Ref
     let root = canonical;
     host.allow(&root, TOP).map_err(failed)?;
     for (name, mode) in [("", TOP)].into_iter().chain(DIRECTORIES) {
-        make_directory(host, &root, name, mode, user.as_ref())?;
+        make_directory(host, &root, name, mode, settings.user.as_ref())?;
     }
-    if server == Server::Apache {
-        let scratch = root.join("modules.new");
-        let modules = Modules::learn(host, Path::new(AVAILABLE), program, &scratch);
-        let modules = modules.map_err(|why| Refused::from(Error::new(NO_SERVER, why)))?;
-        host.write(&root.join("modules"), modules.to_text().as_bytes(), 0o644)
-            .map_err(failed)?;
-    }
-    let settings = Settings {
-        server,
-        program: (*program).to_owned(),
-        user,
-    };
-    let modules = known_modules(host, &root)?;
+    let modules = settings.learn_modules(host, &root)?;
+    settings.write_modules(host, &root, &modules)?;
     let content = Content::new(host, &root);
     let certificates = Certificates::new(host, &root, settings.user.clone());
     let stage = Stage {
@@ -203,8 +154,7 @@ pub fn init(host: &dyn Host, root: &Path, server: Server) -> Result<PathBuf, Ref
         certificates: &certificates,
     };
     stage.base()?;
-    host.write(&root.join("server"), settings.to_text().as_bytes(), 0o644)
-        .map_err(failed)?;
+    settings.write(host, &root)?;
     let above = root.parent().unwrap_or(&root).to_owned();
     host.synchronise(&[root.join("server"), root.clone(), above])
         .map_err(failed)?;
@@ -247,120 +197,6 @@ pub(crate) fn make_directory(
     host.give(&path, owner, group).map_err(failed)
 }
 
-/// What is known about Apache's modules.
-fn known_modules(host: &dyn Host, root: &Path) -> Result<Modules, Refused> {
-    let text = host.read(&root.join("modules")).map_err(failed)?;
-    let modules = text.map(|text| Modules::from_text(&String::from_utf8_lossy(&text)));
-    Ok(modules.unwrap_or_default())
-}
-
-/// Somebody for the server to be.
-fn unprivileged(host: &dyn Host) -> Result<User, Refused> {
-    let known = host.read(Path::new("/etc/passwd")).map_err(failed)?;
-    let known = String::from_utf8_lossy(&known.unwrap_or_default()).into_owned();
-    for wanted in ["www-data", "http", "apache", "nginx", "nobody"] {
-        for line in known.lines() {
-            let fields: Vec<&str> = line.split(':').collect();
-            if let [name, _, user, group, ..] = fields.as_slice()
-                && *name == wanted
-                && let (Ok(user), Ok(group)) = (user.parse(), group.parse())
-            {
-                let name = (*name).to_owned();
-                return Ok(User { name, user, group });
-            }
-        }
-    }
-    let message = "there is no user without privileges for the server to run as";
-    Err(Diagnostic::error(NO_SERVER, message)
-        .help("such as `www-data`")
-        .into())
-}
-
-impl Settings {
-    fn to_text(&self) -> String {
-        let Self {
-            server, program, ..
-        } = self;
-        let mut text = format!(
-            "format {FORMAT}\nserver {}\nprogram {program}\n",
-            server.word()
-        );
-        if let Some(user) = &self.user {
-            text.push_str(&format!(
-                "user {} {} {}\n",
-                user.name, user.user, user.group
-            ));
-        }
-        text
-    }
-
-    fn from_text(text: &str) -> Option<Self> {
-        // The first roots did not say their format.
-        let mut lines = text.lines().skip_while(|line| line.starts_with("format "));
-        let server = Server::of(lines.next()?.strip_prefix("server ")?)?;
-        let program = lines.next()?.strip_prefix("program ")?.to_owned();
-        let user = match lines.next() {
-            None => None,
-            Some(line) => {
-                let mut words = line.strip_prefix("user ")?.split(' ');
-                let name = words.next()?.to_owned();
-                let user = words.next()?.parse().ok()?;
-                let group = words.next()?.parse().ok()?;
-                Some(User { name, user, group })
-            }
-        };
-        Some(Self {
-            server,
-            program,
-            user,
-        })
-    }
-
-    /// What is said in a root; one of a later release is not touched.
-    fn of(host: &dyn Host, root: &Path) -> Result<Self, Refused> {
-        let text = host.read(&root.join("server")).map_err(failed)?;
-        let text = text.ok_or_else(|| no_closure(root))?;
-        let text = String::from_utf8_lossy(&text);
-        let format = text
-            .lines()
-            .next()
-            .and_then(|line| line.strip_prefix("format "));
-        match format.and_then(|format| format.parse::<u32>().ok()) {
-            Some(format) if format > FORMAT => {
-                let message = format!(
-                    "`{}` is a closure of format {format}, and {FORMAT} is the newest that is known here",
-                    short(root)
-                );
-                let help = "use the release of Hence that made it, or a later one";
-                Err(Error::new(hence_store::FORMAT, message).help(help).into())
-            }
-            _ => Self::from_text(&text).ok_or_else(|| no_closure(root)),
-        }
-    }
-
-    /// A command as the server runs it.
-    pub fn as_server(&self, command: Vec<String>) -> Vec<String> {
-        let Some(user) = &self.user else {
-            return command;
-        };
-        let (number, group) = (user.user.to_string(), user.group.to_string());
-        let words = [
-            "setpriv",
-            "--reuid",
-            &number,
-            "--regid",
-            &group,
-            "--clear-groups",
-            "--",
-        ];
-        words
-            .into_iter()
-            .map(str::to_owned)
-            .chain(command)
-            .collect()
-    }
-}
-
 impl<'h> Closure<'h> {
     /// The closure below a root.
     pub fn open(host: &'h dyn Host, root: &Path) -> Result<Self, Refused> {
@@ -375,7 +211,7 @@ impl<'h> Closure<'h> {
         let root = host.canonical(root).map_err(failed)?;
         Ok(Self {
             host,
-            modules: known_modules(host, &root)?,
+            modules: settings.known_modules(host, &root)?,
             repository: Repository::open(store)?,
             content: Content::new(host, &root),
             certificates: Certificates::new(host, &root, settings.user.clone()),
@@ -595,12 +431,12 @@ impl<'h> Closure<'h> {
 }
 
 /// The last name of a path, by which people know it.
-fn short(path: &Path) -> String {
+pub(crate) fn short(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
     name.to_string_lossy().into_owned()
 }
 
-fn no_closure(root: &Path) -> Refused {
+pub(crate) fn no_closure(root: &Path) -> Refused {
     let message = format!("there is no closure in `{}`", short(root));
     let help = "`hence http init ROOT --server apache` makes one";
     Diagnostic::error(NO_CLOSURE, message).help(help).into()

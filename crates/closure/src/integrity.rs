@@ -15,8 +15,9 @@ use hence_store::{Error, Refused, Request};
 use crate::closure::{self, Closure, DIRECTORIES, TOP, failed};
 use crate::content::{STAGED, Trees};
 use crate::host::{Entry, EntryKind, Host};
-use crate::publish::{LIMIT, MODE};
+use crate::publish::{LIMIT, MODE, Stage};
 use crate::server::{Server, apache, nginx};
+use crate::settings::SAID;
 
 /// Something is not what was promised.
 pub const DRIFT: Code = Code::new("http.drift");
@@ -24,6 +25,10 @@ pub const DRIFT: Code = Code::new("http.drift");
 /// Something that is not as it was made.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Damage {
+    /// What is said about the closure itself.
+    Settings,
+    /// What is known about the modules of its server.
+    Modules,
     /// A directory of the closure itself.
     Directory(&'static str),
     /// What is current is not what is asserted.
@@ -133,6 +138,14 @@ impl Closure<'_> {
     /// Makes again what is not as promised, and publishes it as a new generation.
     pub fn repair(&mut self, request: &Request) -> Result<Repaired, Refused> {
         let mut damages = self.damages()?;
+        if damages.contains_key(&Damage::Settings) {
+            self.settings.write(self.host, &self.root)?;
+        }
+        if damages.contains_key(&Damage::Modules) {
+            self.modules = self.settings.learn_modules(self.host, &self.root)?;
+            self.settings
+                .write_modules(self.host, &self.root, &self.modules)?;
+        }
         let directories: Vec<Damage> = damages
             .keys()
             .filter(|damage| matches!(damage, Damage::Directory(_)))
@@ -160,7 +173,9 @@ impl Closure<'_> {
                 Damage::Tree(hash) => {
                     self.shown(self.content.show_tree_again(*hash), *hash)?;
                 }
-                Damage::Directory(_)
+                Damage::Settings
+                | Damage::Modules
+                | Damage::Directory(_)
                 | Damage::Current
                 | Damage::Configuration
                 | Damage::Part(_) => {}
@@ -271,6 +286,24 @@ impl Closure<'_> {
                 .push(Diagnostic::error(DRIFT, message));
         };
         let ours = self.ours();
+        let said = self.root.join("server");
+        let [first, since] = self.settings.texts();
+        let is_first = self
+            .host
+            .read(&said)
+            .is_ok_and(|text| text == Some(first.as_bytes().to_vec()));
+        let promised = Hash::of(if is_first { &first } else { &since }.as_bytes());
+        if let Some(wrong) = differs(self.host, &said, promised, SAID, ours)? {
+            found(Damage::Settings, wrong);
+        }
+        let modules = self.settings.learn_modules(self.host, &self.root)?;
+        if self.settings.server == Server::Apache {
+            let promised = Hash::of(modules.to_text().as_bytes());
+            let known = self.root.join("modules");
+            if let Some(wrong) = differs(self.host, &known, promised, SAID, ours)? {
+                found(Damage::Modules, wrong);
+            }
+        }
         for (name, mode) in [("", TOP)].into_iter().chain(DIRECTORIES) {
             let path = closure::below(&self.root, name);
             // What the server writes itself is its own.
@@ -296,7 +329,11 @@ impl Closure<'_> {
             );
         }
         let site = self.site();
-        let configuration = self.stage().configuration(&site, current);
+        let stage = Stage {
+            modules: &modules,
+            ..self.stage()
+        };
+        let configuration = stage.configuration(&site, current);
         let configuration = configuration.map_err(|trouble| Refused::from(*trouble))?;
         let directory = self.root.join(format!("generation/{current}"));
         let main = directory.join(self.settings.server.main_file());

@@ -31,6 +31,7 @@ pub mod pending;
 pub mod probe;
 pub mod publish;
 pub mod server;
+pub mod settings;
 pub mod site;
 mod symbols;
 pub mod tls;

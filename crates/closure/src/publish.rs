@@ -25,13 +25,14 @@ use hence_store::{Done, Error, Refused, Request, Rules};
 use crate::address::{Endpoint, Name, Url};
 use crate::certificate::Certificates;
 use crate::checks::{Look, Occasion};
-use crate::closure::{Closure, Published, Settings, failed};
+use crate::closure::{Closure, Published, failed};
 use crate::content::{Content, NO_ROOM, Trees};
 use crate::host::{EntryKind, Host, Signal};
 use crate::model::{self, Body, behaviour};
 use crate::modules::Modules;
 use crate::probe::{self, Probe};
 use crate::server::{Configuration, Server, Setting, UNKNOWN, apache};
+use crate::settings::Settings;
 use crate::site::Site;
 use crate::words::{self, Aspect, Said, Subject, Upstream, Words};
 

@@ -341,6 +341,70 @@ fn edits_of_the_configuration_and_of_modes_are_named_and_made_again() {
 }
 
 #[test]
+fn what_is_said_about_a_closure_is_not_believed_against_all_else() {
+    use std::os::unix::fs::PermissionsExt;
+    for (server, other) in [("apache", "nginx"), ("nginx", "apache")] {
+        let folder = Folder::new(&format!("said-{server}"), server);
+        folder.done(&["become", "web-server", "foo.test", "--from", "www"]);
+        folder.done(&["commit"]);
+        folder.done(&["start"]);
+        folder.done(&["validate"]);
+        let root = folder.path.join("root");
+        let said = root.join("server");
+        let text = fs::read_to_string(&said).unwrap();
+        let program = text.lines().find(|line| line.starts_with("program "));
+        let edits = [
+            text.replace(program.unwrap(), "program /bin/false"),
+            text.replace(&format!("server {server}"), &format!("server {other}")),
+            text.replace("user www-data 33 33", "user root 0 0"),
+            text.replace("user www-data 33 33\n", ""),
+            format!("{text}# as we like it\n"),
+            "nothing of all that\n".to_owned(),
+            String::new(),
+        ];
+        // Who is not root runs the server as himself.
+        for edit in edits.into_iter().filter(|edit| *edit != text) {
+            fs::write(&said, &edit).unwrap();
+            let complaint = folder.refused(&["validate"], 1);
+            let expected = format!("{} was changed", said.display());
+            assert!(complaint.contains(&expected), "{server}: {edit}{complaint}");
+            assert_eq!(complaint.matches("error[").count(), 1, "{complaint}");
+            // Nothing of it is done.
+            folder.done(&["stop"]);
+            folder.done(&["start"]);
+            assert_eq!(folder.status("foo.test", "/"), 200);
+            folder.done(&["repair"]);
+            folder.done(&["validate"]);
+            assert_eq!(fs::read_to_string(&said).unwrap(), text);
+        }
+        let damaged = |file: &Path, expected: &str| {
+            let complaint = folder.refused(&["validate"], 1);
+            let expected = format!("{} {expected}", file.display());
+            assert!(complaint.contains(&expected), "{server}: {complaint}");
+            folder.done(&["repair"]);
+            folder.done(&["validate"]);
+        };
+        let modules = root.join("modules");
+        let files = [said]
+            .into_iter()
+            .chain((server == "apache").then_some(modules));
+        for file in files {
+            let text = fs::read_to_string(&file).unwrap();
+            fs::remove_file(&file).unwrap();
+            damaged(&file, "is gone");
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+            damaged(&file, "has the mode 666, and not 644");
+            fs::remove_file(&file).unwrap();
+            fs::create_dir(&file).unwrap();
+            damaged(&file, "is no file any more");
+            fs::write(&file, format!("{text}# and more\n")).unwrap();
+            damaged(&file, "was changed");
+            assert_eq!(fs::read_to_string(&file).unwrap(), text);
+        }
+    }
+}
+
+#[test]
 fn a_commit_that_nobody_confirms_is_taken_back() {
     let folder = Folder::new("confirm", "nginx");
     folder.done(&["start"]);

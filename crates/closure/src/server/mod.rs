@@ -56,11 +56,12 @@ pub const UNKNOWN: &str = "unknown.invalid";
 pub const GENERATION: &str = "X-Hence-Generation";
 
 impl Server {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Apache, Self::Nginx];
+
     /// The server with this name.
     pub fn of(word: &str) -> Option<Self> {
-        [Server::Apache, Server::Nginx]
-            .into_iter()
-            .find(|server| server.word() == word)
+        Self::ALL.into_iter().find(|server| server.word() == word)
     }
 
     /// Its name.

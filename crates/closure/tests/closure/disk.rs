@@ -9,11 +9,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hence_closure::address::Endpoint;
-use hence_closure::closure::{self, Closure, FAILED, NO_SERVER, Published};
+use hence_closure::closure::{self, Closure, FAILED, Published};
 use hence_closure::content::Tree;
 use hence_closure::host::{Entry, EntryKind, Host, Ran, Signal};
 use hence_closure::publish::TEST_FAILED;
 use hence_closure::server::{Server, Setting};
+use hence_closure::settings::NO_SERVER;
 use hence_closure::site::Site;
 use hence_closure::tls::Secured;
 use hence_closure::words::Words;
