@@ -238,6 +238,7 @@ impl Evaluator<'_> {
         let place = Span::at(self.tree.body(body).span.start);
         self.blocks[root.0 as usize].extent = Extent::Measuring;
         if let Ok(size) = self.check_block(root, place) {
+            self.blocks[root.0 as usize].extent = Extent::Known(size);
             self.check_size(size, place);
         }
         (!self.unit.has_errors()).then_some(root)
@@ -351,6 +352,16 @@ impl Evaluator<'_> {
     /// Whether nobody would miss the value, if nobody wanted to see what is private.
     fn may_be_undefined(&self, entry: EntryId) -> bool {
         self.options.show_private && self.is_private(entry)
+    }
+
+    /// Whether a value has no parts, or all of them were computed to be printed.
+    pub(crate) fn is_output(&self, datum: Datum) -> bool {
+        let extent = match datum.form {
+            Form::Undefined | Form::Scalar(_) | Form::Literals(_) => return true,
+            Form::List(list) => self.lists[list.0 as usize].extent,
+            Form::Block(block) => self.block(block).extent,
+        };
+        matches!(extent, Extent::Known(_) | Extent::Open(_))
     }
 
     /// What is known of how large a list or a block is.

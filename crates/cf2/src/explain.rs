@@ -25,6 +25,9 @@ use crate::syntax::{self, BodyId, ExpressionId, Kind, Mutation, Statement};
 /// How many steps an expression or a chain of references may have in one answer.
 const STEPS: usize = 10_000;
 
+/// How many values one answer computes that nobody needed before.
+const PARTS: usize = 10_000;
+
 /// How far references are followed through references.
 const DEEPEST: usize = 500;
 
@@ -44,6 +47,7 @@ impl Compiled<'_> {
             lost: Vec::new(),
             control: false,
             depth: 0,
+            computed: 0,
         };
         let explained = on_stack(limits, || explainer.explain(root, path));
         self.evaluator.quiet = was_quiet;
@@ -122,6 +126,8 @@ struct Explainer<'e, 'w> {
     /// Whether a condition is being explained.
     control: bool,
     depth: usize,
+    /// How many values were computed only to be shown.
+    computed: usize,
 }
 
 impl Explainer<'_, '_> {
@@ -353,13 +359,58 @@ impl Explainer<'_, '_> {
         }
     }
 
-    fn shown(&self, datum: Datum) -> Shown {
+    fn shown(&mut self, datum: Datum) -> Shown {
+        let computed = self.compute(datum);
         if self.evaluator.has_secret(datum) {
             return Shown::Secret;
+        }
+        if computed.is_err() {
+            return Shown::TooLarge;
         }
         let mut builder = Builder::default();
         self.evaluator.send(datum, &mut builder);
         Shown::Value(builder.finish().unwrap_or(Value::Null))
+    }
+
+    /// Computes all of a value that is shown, unless that is too much: what nobody needs all of may have no end. What
+    /// has no value is shown without one.
+    fn compute(&mut self, datum: Datum) -> Evaluated<()> {
+        if self.evaluator.is_output(datum) {
+            return Ok(());
+        }
+        self.computed += 1;
+        if self.computed > PARTS || self.depth >= DEEPEST {
+            return Err(Stop);
+        }
+        self.depth += 1;
+        let computed = self.compute_parts(datum);
+        self.depth -= 1;
+        computed
+    }
+
+    fn compute_parts(&mut self, datum: Datum) -> Evaluated<()> {
+        // Nobody hears what is wrong with them.
+        let place = Span::at(0);
+        match datum.form {
+            Form::Undefined | Form::Scalar(_) | Form::Literals(_) => {}
+            Form::List(list) => {
+                for index in 0..self.evaluator.lists[list.0 as usize].states.len() {
+                    if let Ok(element) = self.evaluator.element(list, index, place) {
+                        self.compute(element)?;
+                    }
+                }
+            }
+            Form::Block(block) => {
+                if self.evaluator.build(block, place).is_ok() {
+                    for entry in self.evaluator.visible(block) {
+                        if let Ok(datum) = self.evaluator.value(entry, place) {
+                            self.compute(datum)?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     fn leaf(&mut self, datum: Datum, span: Span) -> Expression {
@@ -649,7 +700,7 @@ impl Explainer<'_, '_> {
         }
     }
 
-    fn literal_of(&self, entry: EntryId) -> Option<(Shown, Span)> {
+    fn literal_of(&mut self, entry: EntryId) -> Option<(Shown, Span)> {
         let says = self.evaluator.says(entry);
         let Source::Statement(statement) = says.last()?.source else {
             return None;
@@ -938,13 +989,6 @@ impl Explainer<'_, '_> {
     ) -> Expression {
         let span = self.evaluator.span(id);
         let datum = self.evaluated(id, scope, home);
-        if let Form::List(list) = datum.form {
-            let count = self.evaluator.lists[list.0 as usize].states.len();
-            for index in 0..count {
-                // All of it is shown.
-                let _ = self.evaluator.element(list, index, span);
-            }
-        }
         let operator: Cow<'static, str> = operator.to_owned().into();
         self.step(StepKind::Operation(operator.clone()), span, path);
         Expression {

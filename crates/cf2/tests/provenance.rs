@@ -408,7 +408,7 @@ fn written(expression: &Expression) -> String {
     match (expression.operator.as_deref(), &operands[..]) {
         (None | Some("defined"), _) => match &expression.value {
             Shown::Value(value) => literal(value),
-            Shown::Secret => panic!("nothing is secret here"),
+            hidden => panic!("it is {hidden:?}, and nothing is hidden here"),
         },
         (Some("[ ]"), operands) => format!("[{}]", operands.join(", ")),
         (Some(sign @ ("-" | "!")), [operand]) => format!("({sign}({operand}))"),

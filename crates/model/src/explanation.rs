@@ -50,10 +50,33 @@ pub enum Shown {
     Value(Value),
     /// Not at all: a secret flowed into it.
     Secret,
+    /// Not at all: it is too large, and perhaps without an end. Only a part of it was needed.
+    TooLarge,
+}
+
+impl Shown {
+    /// The value, or what is shown instead.
+    pub fn seen(&self) -> Result<&Value, &'static str> {
+        match self {
+            Shown::Value(value) => Ok(value),
+            Shown::Secret => Err(SECRET),
+            Shown::TooLarge => Err(TOO_LARGE),
+        }
+    }
+
+    /// As programs get it: what is shown instead of a value is a text.
+    pub fn to_value(&self) -> Value {
+        match self.seen() {
+            Ok(value) => value.clone(),
+            Err(instead) => Value::Text(instead.to_owned()),
+        }
+    }
 }
 
 /// What is shown of a secret.
 pub const SECRET: &str = "‹secret›";
+/// What is shown of what is too large.
+pub const TOO_LARGE: &str = "‹too large›";
 
 /// A value among blocks that can be explained.
 #[derive(Clone, Copy, Debug)]

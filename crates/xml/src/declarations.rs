@@ -90,11 +90,12 @@ fn public_name(cursor: &mut Cursor<'_>) -> Result<(), Trouble> {
     let start = cursor.at + 1;
     let name = cursor.quoted("a public name")?;
     let is_bad = |c: char| !c.is_ascii_alphanumeric() && !" \r\n-'()+,./:=?;!*#@$_%".contains(c);
-    match name.find(is_bad) {
+    match name.char_indices().find(|(_, c)| is_bad(*c)) {
         None => Ok(()),
-        Some(place) => {
+        Some((place, bad)) => {
             let place = start + place;
-            Err(cursor.fail(place, place + 1, "this may not stand in a public name"))
+            let message = "this may not stand in a public name";
+            Err(cursor.fail(place, place + bad.len_utf8(), message))
         }
     }
 }

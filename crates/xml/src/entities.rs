@@ -52,7 +52,7 @@ pub(crate) fn reference(cursor: &mut Cursor<'_>) -> Result<Named, Trouble> {
             None => number(digits, 10),
         };
         let Some(character) = number.and_then(char::from_u32).filter(|c| is_character(*c)) else {
-            let end = (cursor.at + length.min(12)).max(cursor.at + 1);
+            let end = cursor.at + rest.floor_char_boundary(length.min(12)).max(1);
             let message = "this is no reference to a character of XML";
             return Err(cursor.fail(start, end, message));
         };

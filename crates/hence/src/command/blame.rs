@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
-use hence_model::explanation::{Explanation, SECRET, Shown};
+use hence_model::explanation::{Explanation, Shown};
 use hence_model::path::Path;
 use hence_model::source::Span;
 use hence_model::value::{List, Map, Value};
@@ -156,10 +156,7 @@ fn text(rows: &[Row], colour: bool) -> String {
         if people > 0 {
             let _ = write!(gutter, "  {:people$}", who(row));
         }
-        let value = match &row.value {
-            Shown::Value(value) => written(value),
-            Shown::Secret => SECRET.to_owned(),
-        };
+        let value = row.value.seen().map_or_else(str::to_owned, written);
         let beats = match row.beats {
             0 => String::new(),
             count => grey(&format!("   beats {count}")),
@@ -174,11 +171,7 @@ fn json(rows: &[Row]) -> String {
     let rows = rows.iter().map(|row| {
         let mut map = Map::default();
         map.insert("path".into(), text(&row.path));
-        let value = match &row.value {
-            Shown::Value(value) => value.clone(),
-            Shown::Secret => text(SECRET),
-        };
-        map.insert("value".into(), value);
+        map.insert("value".into(), row.value.to_value());
         map.insert("file".into(), text(&row.file));
         map.insert("line".into(), Value::Integer(row.line.into()));
         map.insert("column".into(), Value::Integer(row.column.into()));

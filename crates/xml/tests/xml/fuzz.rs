@@ -40,7 +40,8 @@ fn every_document_gets_an_answer() {
                     );
                     assert!(
                         text.get(span.start as usize..(span.end as usize).min(text.len()))
-                            .is_some()
+                            .is_some(),
+                        "seed {seed}, {trouble:?}: {text}"
                     );
                 }
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use hence_model::explanation::{SECRET, Shown};
+use hence_model::explanation::Shown;
 use hence_model::value::{List, Map, Value};
 
 use super::causes::Edited;
@@ -203,9 +203,9 @@ impl Report {
             };
             map.insert("kind".into(), text(kind));
             let (old, new) = match &differing.kind {
-                Told::Added(new) => (None, Some(owned(new))),
-                Told::Removed(old) => (Some(owned(old)), None),
-                Told::Changed(old, new) => (Some(owned(old)), Some(owned(new))),
+                Told::Added(new) => (None, Some(new.to_value())),
+                Told::Removed(old) => (Some(old.to_value()), None),
+                Told::Changed(old, new) => (Some(old.to_value()), Some(new.to_value())),
                 Told::Reordered(old, new) => (Some(texts(old)), Some(texts(new))),
             };
             old.into_iter()
@@ -377,7 +377,7 @@ fn reviewed(edit: &Edited, code: &dyn Fn(&str) -> String) -> String {
 
 /// What tells a change from others with the same path.
 fn one_line(kind: &Told) -> String {
-    let all = |value: &Shown| written(&owned(value));
+    let all = |value: &Shown| written(&value.to_value());
     match kind {
         Told::Added(new) => format!("+{}", all(new)),
         Told::Removed(old) => format!("-{}", all(old)),
@@ -386,19 +386,10 @@ fn one_line(kind: &Told) -> String {
     }
 }
 
-fn owned(value: &Shown) -> Value {
-    match value {
-        Shown::Value(value) => value.clone(),
-        Shown::Secret => Value::Text(SECRET.to_owned()),
-    }
-}
-
 /// A value in a few words.
 fn short(value: &Shown) -> String {
-    match value {
-        Shown::Value(value) => cut(&written(value)),
-        Shown::Secret => SECRET.to_owned(),
-    }
+    let cut_short = |value: &Value| cut(&written(value));
+    value.seen().map_or_else(str::to_owned, cut_short)
 }
 
 fn cut(text: &str) -> String {

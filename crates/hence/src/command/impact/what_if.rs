@@ -127,7 +127,7 @@ fn shown(compiled: &mut Configuration<'_>, path: &Path, value: &Value) -> Shown 
     match compiled.explain(path).map(|explanation| explanation.value) {
         Ok(Shown::Value(_)) => Shown::Value(value.clone()),
         // What cannot be explained might be one.
-        Ok(Shown::Secret) | Err(_) => Shown::Secret,
+        Ok(Shown::Secret | Shown::TooLarge) | Err(_) => Shown::Secret,
     }
 }
 
@@ -153,7 +153,7 @@ impl Effect {
                 map.insert("path".into(), path_value(&change.path));
                 for (key, value) in [("old", &change.old), ("new", &change.new)] {
                     if let Some(value) = value {
-                        map.insert(key.into(), owned(value));
+                        map.insert(key.into(), value.to_value());
                     }
                 }
                 Value::Map(map)
@@ -305,19 +305,9 @@ impl Effect {
     }
 }
 
-fn owned(value: &Shown) -> Value {
-    match value {
-        Shown::Value(value) => value.clone(),
-        Shown::Secret => Value::Text(SECRET.to_owned()),
-    }
-}
-
 /// A value in one short line, if it may be shown.
 fn told(value: &Shown) -> String {
-    match value {
-        Shown::Value(value) => brief(value),
-        Shown::Secret => SECRET.to_owned(),
-    }
+    value.seen().map_or_else(str::to_owned, brief)
 }
 
 fn first_line(text: &str) -> String {

@@ -1,6 +1,6 @@
 //! The answer for programs, as `docs/why.schema.json` describes it.
 
-use hence_model::explanation::{Expression, Lost, SECRET, Shown, StepKind};
+use hence_model::explanation::{Expression, Lost, Shown, StepKind};
 use hence_model::print::json::Json;
 use hence_model::source::Span;
 use hence_model::value::{List, Map, Value};
@@ -22,7 +22,7 @@ pub fn answer(answer: &Answer<'_>) -> String {
     map.insert("format".into(), Value::Integer(FORMAT));
     let path = answer.compiled.path(&explanation.path);
     map.insert("path".into(), Value::Text(path));
-    map.insert("value".into(), owned(&explanation.value));
+    map.insert("value".into(), explanation.value.to_value());
     let place = explanation.place.map(|span| Value::Map(writer.place(span)));
     map.insert("where".into(), place.unwrap_or(Value::Null));
 
@@ -33,7 +33,7 @@ pub fn answer(answer: &Answer<'_>) -> String {
     gather(&explanation.expression, &mut leaves);
     let operands = leaves.into_iter().map(|leaf| {
         let mut map = writer.place(leaf.span);
-        map.insert("value".into(), owned(&leaf.value));
+        map.insert("value".into(), leaf.value.to_value());
         map.insert("text".into(), text(answer.source(leaf.span)));
         Value::Map(map)
     });
@@ -63,7 +63,7 @@ pub fn answer(answer: &Answer<'_>) -> String {
     let elements = answer.elements.iter().map(|element| {
         let mut map = Map::default();
         map.insert("name".into(), text(&element.name));
-        map.insert("value".into(), owned(&element.value));
+        map.insert("value".into(), element.value.to_value());
         writer.add_place(element.place, &mut map);
         map.insert("lost".into(), writer.lost(&element.lost));
         Value::Map(map)
@@ -100,7 +100,7 @@ impl Writer<'_> {
         let mut map = Map::default();
         let operator = expression.operator.as_deref().map(text);
         map.insert("operator".into(), operator.unwrap_or(Value::Null));
-        map.insert("value".into(), owned(&expression.value));
+        map.insert("value".into(), expression.value.to_value());
         self.add_place(expression.span, &mut map);
         let operands = expression.operands.iter();
         let operands = operands.map(|operand| self.tree(operand));
@@ -111,7 +111,7 @@ impl Writer<'_> {
     fn lost(&mut self, lost: &[Lost]) -> Value {
         let lost = lost.iter().map(|lost| {
             let mut map = Map::default();
-            let value = lost.value.as_ref().map(owned);
+            let value = lost.value.as_ref().map(Shown::to_value);
             map.insert("value".into(), value.unwrap_or(Value::Null));
             self.add_place(lost.span, &mut map);
             map.insert("rule".into(), text(lost.rule.sentence()));
@@ -130,13 +130,6 @@ fn text(text: &str) -> Value {
 
 fn list(values: Vec<Value>) -> Value {
     Value::List(List::from(values))
-}
-
-fn owned(value: &Shown) -> Value {
-    match value {
-        Shown::Value(value) => value.clone(),
-        Shown::Secret => text(SECRET),
-    }
 }
 
 /// The word for a step.

@@ -17,9 +17,7 @@ use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
 use hence_model::diagnostic::{Code, Diagnostic, similar};
-use hence_model::explanation::{
-    Explanation, Expression, Lost, NoSuchPath, SECRET, Shown, Step, StepKind,
-};
+use hence_model::explanation::{Explanation, Expression, Lost, NoSuchPath, Shown, Step, StepKind};
 use hence_model::path::{Path, Segment};
 use hence_model::print::json::Json;
 use hence_model::source::{Sources, Span};
@@ -460,8 +458,9 @@ impl<'a> Answer<'a> {
 
     /// A value in one line.
     fn value(&self, value: &Shown) -> String {
-        let Shown::Value(value) = value else {
-            return SECRET.to_owned();
+        let value = match value.seen() {
+            Ok(value) => value,
+            Err(instead) => return instead.to_owned(),
         };
         let mut json = Json::compact(Vec::new());
         value.send(&mut json);

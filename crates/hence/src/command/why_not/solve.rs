@@ -1,6 +1,6 @@
 //! From the value that an expression should have to those that its literals would need, one at a time.
 
-use hence_model::explanation::{Expression, Shown};
+use hence_model::explanation::Expression;
 use hence_model::source::Span;
 use hence_model::value::Value;
 
@@ -95,10 +95,7 @@ fn find(expression: &Expression, wanted: &Value, solutions: &mut Vec<Solution>) 
 }
 
 fn value(expression: &Expression) -> Option<&Value> {
-    match &expression.value {
-        Shown::Value(value) => Some(value),
-        Shown::Secret => None,
-    }
+    expression.value.seen().ok()
 }
 
 /// A number, and those beside it; or the same text.
@@ -186,6 +183,7 @@ fn compute(operator: char, a: &Value, b: &Value) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hence_model::explanation::Shown;
 
     fn literal(at: u32, value: Value) -> Expression {
         Expression {
