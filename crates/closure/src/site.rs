@@ -293,8 +293,30 @@ impl Host {
     }
 }
 
-/// The assertions that have no effect, and why.
-pub fn dormant(state: &State, site: &Site, trees: &dyn Trees) -> Vec<(Key, String)> {
+/// Why an assertion has not all of its effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asleep {
+    /// What it lacks.
+    pub why: String,
+    /// Whether it has some effect all the same.
+    pub partly: bool,
+}
+
+impl std::fmt::Display for Asleep {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
+impl Asleep {
+    fn wholly(why: impl Into<String>) -> Self {
+        let why = why.into();
+        Self { why, partly: false }
+    }
+}
+
+/// The assertions that have no effect, or not all of it, and why.
+pub fn dormant(state: &State, site: &Site, trees: &dyn Trees) -> Vec<(Key, Asleep)> {
     let mut dormant = Vec::new();
     for (key, assertion) in state.iter() {
         let Some((subject, said)) = words::read(key, &assertion.value) else {
@@ -307,7 +329,7 @@ pub fn dormant(state: &State, site: &Site, trees: &dyn Trees) -> Vec<(Key, Strin
     dormant
 }
 
-fn sleeps(subject: &Subject, said: &Said, site: &Site, trees: &dyn Trees) -> Option<String> {
+fn sleeps(subject: &Subject, said: &Said, site: &Site, trees: &dyn Trees) -> Option<Asleep> {
     let name = match (subject, said) {
         (Subject::Listen(_) | Subject::Names | Subject::Feature(_) | Subject::Right(..), _) => {
             return None;
@@ -318,28 +340,30 @@ fn sleeps(subject: &Subject, said: &Said, site: &Site, trees: &dyn Trees) -> Opt
                     .hosts
                     .get(name)
                     .is_some_and(|host| site.serves(host, *endpoint));
-            return (!is_shown).then(|| format!("there is no `cert {name} {endpoint}` to show"));
+            let why = || Asleep::wholly(format!("there is no `cert {name} {endpoint}` to show"));
+            return (!is_shown).then(why);
         }
         (subject, _) => subject.host()?,
     };
     let Some(host) = site.hosts.get(name) else {
-        return Some(format!("there is no `host {name}`"));
+        return Some(Asleep::wholly(format!("there is no `host {name}`")));
     };
     match (subject, said) {
         (Subject::Host(_), _) => {
             if let Some(reason) = &host.held {
-                return Some(format!("it is held: {reason}"));
+                return Some(Asleep::wholly(format!("it is held: {reason}")));
             }
-            let mut meant = site
-                .endpoints
-                .iter()
-                .filter(|at| host.is_on(**at))
-                .peekable();
-            if meant.peek().is_none() {
-                return Some("the server listens nowhere where it is".to_owned());
+            let meant = site.endpoints.iter().filter(|at| host.is_on(**at));
+            let (served, mute): (Vec<&Endpoint>, Vec<&Endpoint>) =
+                meant.partition(|at| site.serves(host, **at));
+            match (mute.first(), served.is_empty()) {
+                (None, false) => None,
+                (None, true) => Some(Asleep::wholly("the server listens nowhere where it is")),
+                (Some(mute), is_mute) => Some(Asleep {
+                    why: format!("at {mute}, where TLS is spoken, it has no `cert`"),
+                    partly: !is_mute,
+                }),
             }
-            let mute = meant.find(|at| !site.serves(host, **at))?;
-            Some(format!("at {mute}, where TLS is spoken, it has no `cert`"))
         }
         (Subject::Cert(_, endpoint), _) => {
             let why = match site.endpoints.contains(endpoint) {
@@ -348,17 +372,21 @@ fn sleeps(subject: &Subject, said: &Said, site: &Site, trees: &dyn Trees) -> Opt
                 true if !host.is_on(*endpoint) => "the host is not served there",
                 true => return None,
             };
-            Some(why.to_owned())
+            Some(Asleep::wholly(why))
         }
         (Subject::At(_, Aspect::Type, url), _) => {
             let content = host.files.contains_key(url) || tree_file(host, url, trees);
-            (!content).then(|| "the URL has no content".to_owned())
+            (!content).then(|| Asleep::wholly("the URL has no content"))
         }
         (Subject::At(_, Aspect::Listing, url), _) => (!tree_directory(host, url, trees))
-            .then(|| "no snapshot has such a directory".to_owned()),
+            .then(|| Asleep::wholly("no snapshot has such a directory")),
         (Subject::At(..), Said::Access(Who::Users(users))) => {
             let unknown = users.iter().find(|user| !host.users.contains_key(*user))?;
-            Some(format!("there is no `user {name} {unknown}`"))
+            Some(Asleep {
+                why: format!("there is no `user {name} {unknown}`"),
+                // All others are kept out.
+                partly: true,
+            })
         }
         _ => None,
     }

@@ -102,7 +102,6 @@ TraceEnable off
 ServerTokens Prod
 ServerSignature Off
 UseCanonicalName Off
-AllowEncodedSlashes On
 KeepAliveTimeout 2
 Header always set {GENERATION} "{}"
 <Directory "/">
@@ -172,25 +171,26 @@ Header always set {GENERATION} "{}"
 /// What a host serves, wherever it does.
 fn describe(host: &Host, setting: &Setting, configuration: &mut Configuration) -> String {
     let root = setting.root.display();
-    let mut text = String::new();
+    // Said of the whole server, it would count for no host of it.
+    let mut text = String::from("AllowEncodedSlashes On\n");
     let mut rules = Rules::default();
     let map = rules.map(host);
+    // A URL that would have to be escaped is in no map where no URL is.
+    let is_plain = map.keys().all(|url| escaped(url.as_str()) == url.as_str());
     if !map.is_empty() || !host.proxies.is_empty() {
         text.push_str("RewriteEngine On\n");
+    }
+    if !is_plain || !host.proxies.is_empty() {
+        text.push_str("RewriteMap escape int:escape\n");
     }
     if !map.is_empty() {
         let lines = map.iter();
         let lines = lines.map(|(url, what)| format!("{} {what}\n", escaped(url.as_str())));
         let file = configuration.part(&setting.root, lines.collect());
         let _ = writeln!(text, "RewriteMap said \"txt:{file}\"");
-        // A URL that would have to be escaped is in no map where no URL is.
-        let is_plain = map.keys().all(|url| escaped(url.as_str()) == url.as_str());
         let said = match is_plain {
             true => "${said:%{REQUEST_URI}}",
-            false => {
-                text.push_str("RewriteMap escape int:escape\n");
-                "${said:${escape:%{REQUEST_URI}}}"
-            }
+            false => "${said:${escape:%{REQUEST_URI}}}",
         };
         if host.proxies.is_empty() {
             text.push_str(&shortcuts(&map, said, setting));
@@ -261,9 +261,10 @@ fn mounts(host: &Host, setting: &Setting, text: &mut String) {
         for directory in &directories {
             let pattern = pattern(directory);
             let _ = match host.mount_at(directory) {
+                // Left to itself, Apache takes a question mark that was escaped for one that was not, and refuses it.
                 Some(Mount::Proxy(upstream)) => writeln!(
                     text,
-                    "RewriteRule \"^{pattern}(.*)$\" \"http://{}{}$1\" [P,L]",
+                    "RewriteRule \"^{pattern}(.*)$\" \"http://{}{}${{escape:$1}}\" [P,NE,L]",
                     upstream.endpoint, upstream.path
                 ),
                 _ => writeln!(text, "RewriteRule \"^{pattern}\" - [L]"),

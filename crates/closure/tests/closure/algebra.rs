@@ -53,7 +53,7 @@ fn is_same(pool: &Pool, random: &mut Random, one: &State, other: &State) -> bool
             endpoint: *random.one(&pool.endpoints),
             named: pool.named(random, host),
             host,
-            path,
+            path: &path,
             from: "127.0.0.1".parse().unwrap(),
             user: None,
         };

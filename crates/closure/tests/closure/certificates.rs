@@ -171,13 +171,16 @@ fn a_host_without_a_certificate_sleeps_where_tls_is_spoken() {
     let why = dormant(closure.repository().state(), &site, closure.content());
     let why: Vec<String> = why
         .iter()
-        .map(|(key, why)| format!("{key}: {why}"))
+        .map(|(key, asleep)| match asleep.partly {
+            true => format!("in part {key}: {asleep}"),
+            false => format!("{key}: {asleep}"),
+        })
         .collect();
     assert_eq!(
         why,
         [
             "default/127.0.0.1:8443: there is no `cert bar.test 127.0.0.1:8443` to show",
-            "host/bar.test: at 127.0.0.1:8443, where TLS is spoken, it has no `cert`",
+            "in part host/bar.test: at 127.0.0.1:8443, where TLS is spoken, it has no `cert`",
             "host/baz.test: at 127.0.0.1:8443, where TLS is spoken, it has no `cert`",
             "host/foo.test/cert/127.0.0.1:8080: TLS is not spoken there",
         ]

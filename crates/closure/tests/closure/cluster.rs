@@ -48,7 +48,7 @@ fn a_closure_that_was_down_catches_up_by_the_last_set_alone() {
     for _ in 0..100 {
         let (host, path) = pool.probe(&mut random);
         let answers = [0, 1, 2].map(|which| {
-            let answer = probe::ask(&Machine, endpoints[which], host, path).unwrap();
+            let answer = probe::ask(&Machine, endpoints[which], host, &path).unwrap();
             let content = (answer.status == 200).then(|| Hash::of(&answer.body));
             (
                 answer.status,

@@ -240,8 +240,8 @@ impl Pool {
         }
     }
 
-    /// Something to ask for: host and path.
-    pub fn probe(&self, random: &mut Random) -> (&'static str, &'static str) {
+    /// Something to ask for: host and path, in some spelling.
+    pub fn probe(&self, random: &mut Random) -> (&'static str, String) {
         let host = match random.below(12) {
             0 => "unknown.test",
             _ => random.one::<&str>(&HOSTS),
@@ -251,8 +251,34 @@ impl Pool {
             1 => random.one::<&str>(&FILES),
             _ => random.one::<&str>(&OTHERS),
         };
-        (host, path)
+        (host, spelled(random, path))
     }
+}
+
+/// A path as somebody may write it: with escapes that need not be, slashes that count once, dots, and a query.
+fn spelled(random: &mut Random, path: &str) -> String {
+    if random.below(2) == 0 {
+        return path.to_owned();
+    }
+    let mut spelled = String::from("/");
+    let mut characters = path.chars().skip(1);
+    while let Some(character) = characters.next() {
+        match random.below(6) {
+            _ if character == '%' => {
+                spelled.push(character);
+                spelled.extend(characters.by_ref().take(2));
+            }
+            0 => spelled.push_str(&format!("%{:02X}", character as u32)),
+            1 => spelled.push_str(&format!("%{:02x}", character as u32)),
+            _ => spelled.push(character),
+        }
+        // Apache goes up before it takes an escaped slash for one, nginx after it.
+        if spelled.ends_with('/') {
+            let way = ["", "", "", "/", "./", "%2E/", "x/../", "x%2f%2e%2E/"];
+            spelled.push_str(random.one::<&str>(&way));
+        }
+    }
+    spelled + random.one::<&str>(&["", "", "?", "?a=/b%2F", "?%3F"])
 }
 
 const ACCESS: [&str; 4] = [

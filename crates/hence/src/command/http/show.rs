@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use hence_closure::language;
-use hence_closure::site::dormant;
+use hence_closure::site::{Asleep, dormant};
 use hence_closure::words::Words;
 use hence_ledger::{Act, Command, Key, State, Value};
 use serde::Serialize;
@@ -30,7 +30,7 @@ impl Show {
         let past = self.at.map(|at| repository.state_at(at)).transpose();
         let past = past.map_err(|refused| stop(console, refused))?;
         let state = past.as_ref().unwrap_or(repository.state());
-        let dormant: BTreeMap<Key, String> = match self.at {
+        let dormant: BTreeMap<Key, Asleep> = match self.at {
             None => dormant(state, &closure.site(), closure.content()),
             Some(_) => Vec::new(),
         }
@@ -43,19 +43,20 @@ impl Show {
                     assertion: language::said(key, &assertion.value),
                     owner: &assertion.owner,
                     since: assertion.since,
-                    dormant: dormant.get(key).cloned(),
+                    dormant: dormant.get(key).map(Asleep::to_string),
                 })
                 .collect();
             print_json(console, &told)?;
             return Ok(Exit::Done);
         }
         write!(console.data(), "{}", language::written(&layers(state)))?;
-        for (key, why) in &dormant {
+        for (key, asleep) in &dormant {
             let value = &state.get(key).expect("it is asserted").value;
-            console.say(&format!(
-                "without effect: {}: {why}",
-                language::said(key, value)
-            ));
+            let how = match asleep.partly {
+                true => "in part without effect",
+                false => "without effect",
+            };
+            console.say(&format!("{how}: {}: {asleep}", language::said(key, value)));
         }
         Ok(Exit::Done)
     }
