@@ -6,8 +6,8 @@
 //! hold      the host is held, until its names lead here       `hold HOST REASON` stands beside it meanwhile
 //! ```
 //!
-//! Where all endpoints are this machine's own, for itself, it is only told, and not even looked at unless one of these is
-//! asserted. Names that are reserved lead nowhere, and are not looked up (RFC 2606, RFC 6761).
+//! Where all endpoints are this machine's own, for itself, it is only told. Names that are reserved lead nowhere, and are
+//! not looked up (RFC 2606, RFC 6761).
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +31,8 @@ pub const NAMES: Code = Code::new("http.names");
 const LIMIT: u64 = 10_000;
 /// So long one may take.
 const ONE: Duration = Duration::from_secs(4);
+/// So long one may take of a host where nobody else comes: who tries something at home is not to wait for others.
+const OWN: Duration = Duration::from_secs(1);
 /// What is below these is nobody's.
 const RESERVED: [&str; 7] = [
     "test",
@@ -79,9 +81,6 @@ impl<'m> Names<'m> {
             let host = &site.hosts[name];
             let at = endpoints(site, host);
             let is_inside = at.iter().all(|at| at.ip().is_loopback());
-            if is_inside && site.names.is_none() {
-                continue;
-            }
             let policy = match is_inside || touch == Touch::Endpoint {
                 true => Policy::Warn,
                 false => site.names.unwrap_or_default(),
@@ -101,9 +100,10 @@ impl<'m> Names<'m> {
                         let help = "it is held; a commit after the name leads here serves it";
                         Diagnostic::warning(NAMES, why).help(help)
                     }
-                    (Policy::Warn, None) => {
-                        Diagnostic::warning(NAMES, why).help("it is served, for whoever comes")
-                    }
+                    (Policy::Warn, None) => Diagnostic::warning(NAMES, why).help(match is_inside {
+                        true => "it is served, for this machine alone",
+                        false => "it is served, for whoever comes",
+                    }),
                 };
                 match trouble.is_error() || told.len() < WARNINGS {
                     true => told.push(trouble.path(subject.to_string())),
@@ -147,7 +147,7 @@ impl<'m> Names<'m> {
             }
             let here: Vec<String> = at.iter().map(ToString::to_string).collect();
             let here = here.join(", ");
-            match self.leads(other) {
+            match self.leads(other, at) {
                 Lead::Nowhere(why) => elsewhere.push((
                     subject,
                     format!("`{other}` leads nowhere, and is served at {here}: {why}"),
@@ -180,14 +180,18 @@ impl<'m> Names<'m> {
         })
     }
 
-    fn leads(&self, name: &Name) -> Lead {
+    fn leads(&self, name: &Name, at: &[Endpoint]) -> Lead {
         if let Some(known) = self.known.borrow().get(name) {
             return known.clone();
         }
+        let limit = match at.iter().all(|at| at.ip().is_loopback()) {
+            true => OWN,
+            false => ONE,
+        };
         let is_late = self.machine.now().saturating_sub(self.begun) >= LIMIT;
         let lead = match is_late {
             true => Lead::Unknown,
-            false => match self.machine.addresses(name.as_str(), ONE) {
+            false => match self.machine.addresses(name.as_str(), limit) {
                 Ok(to) => Lead::To(to),
                 Err(error) if error.kind() == ErrorKind::TimedOut => Lead::Unknown,
                 Err(error) => Lead::Nowhere(error.to_string()),

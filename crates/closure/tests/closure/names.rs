@@ -126,17 +126,15 @@ fn a_name_that_leads_elsewhere_is_refused() {
     assert_eq!(troubles.len(), 1);
     assert_eq!(troubles[0].code, NAMES);
     assert_eq!(closure.repository().version(), 0);
-    // For the machine itself it is only told.
-    let said = ["names refuse", "listen 127.0.0.1:80", "host bad.org"];
-    let (_, warnings) = served(commit(&mut closure, &said));
-    assert_eq!(warnings.len(), 1, "{warnings:?}");
-    // If nothing is said about names, it is not even looked at.
-    let asked = disk.asked.get();
-    let (_, warnings) = served(commit(
-        &mut closure,
-        &["listen 127.0.0.1:80", "host none.org"],
-    ));
-    assert_eq!((warnings.len(), disk.asked.get()), (0, asked));
+    // For the machine itself it is only told, whatever is said about names.
+    for policy in ["names refuse", "names hold", "names warn", "host good.test"] {
+        let said = [policy, "listen 127.0.0.1:80", "host bad.org"];
+        let (changes, warnings) = served(commit(&mut closure, &said));
+        assert!(!changes.iter().any(|change| change.contains("/hold ")));
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(warnings[0].message.contains("leads to 198.51.100.7"));
+        served(commit(&mut closure, &["listen 127.0.0.1:80"]));
+    }
     // What was served once may be served again.
     let said = ["listen 127.0.0.1:80"];
     served(commit(&mut closure, &said));
