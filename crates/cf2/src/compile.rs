@@ -222,6 +222,7 @@ impl Evaluator<'_> {
 
     /// Evaluates a file; none if something is wrong.
     fn compile(&mut self, file: FileKey, body: BodyId) -> Option<BlockId> {
+        self.unit.work = 0;
         let order = self.new_order(None);
         let home = Home { order, entry: None };
         let root = self.new_block(Parts::Many(Box::new([])), Ranking::Files, home);
@@ -354,14 +355,20 @@ impl Evaluator<'_> {
         self.options.show_private && self.is_private(entry)
     }
 
-    /// Whether a value has no parts, or all of them were computed to be printed.
-    pub(crate) fn is_output(&self, datum: Datum) -> bool {
+    /// The bytes of a value that has no parts, or whose parts were all computed to be printed.
+    pub(crate) fn size(&self, datum: Datum) -> Option<u64> {
         let extent = match datum.form {
-            Form::Undefined | Form::Scalar(_) | Form::Literals(_) => return true,
+            Form::Undefined => return Some(0),
+            Form::Scalar(_) | Form::Literals(_) => {
+                return self.leaf_size(datum).map(|size| size.bytes);
+            }
             Form::List(list) => self.lists[list.0 as usize].extent,
             Form::Block(block) => self.block(block).extent,
         };
-        matches!(extent, Extent::Known(_) | Extent::Open(_))
+        match extent {
+            Extent::Known(size) | Extent::Open(size) => Some(size.bytes),
+            Extent::Unknown | Extent::Measuring | Extent::Wrong => None,
+        }
     }
 
     /// What is known of how large a list or a block is.

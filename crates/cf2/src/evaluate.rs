@@ -11,7 +11,7 @@ use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::explanation::Role;
 use hence_model::source::Span;
 use hence_model::symbol::Symbol;
-use hence_model::unit::{Limits, TOO_DEEP, Unit};
+use hence_model::unit::{Limits, TOO_DEEP, TOO_LARGE_VALUE, Unit};
 use hence_model::work;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -712,6 +712,9 @@ impl<'w> Evaluator<'w> {
                 };
                 let other = self.evaluate(right, scope, home)?;
                 let cell = self.as_scalar(other, right, operator.text())?;
+                let more = self.weight(cell);
+                self.room_for(text.len() as u64 + more, span)?;
+                self.compute_from(more, span)?;
                 text.push_str(&operators::text(cell, &self.unit));
                 let secret = left.secret || other.secret;
                 match rest.peek() {
@@ -720,8 +723,7 @@ impl<'w> Evaluator<'w> {
                         joined = Some(text);
                     }
                     _ => {
-                        let cell = self.unit.literals.made_text(&text);
-                        left = Datum::scalar(cell).marked(secret);
+                        left = self.made_text(&text, span)?.marked(secret);
                     }
                 }
                 continue;
@@ -748,10 +750,40 @@ impl<'w> Evaluator<'w> {
             let right_datum = self.evaluate(right, scope, home)?;
             let other = self.as_scalar(right_datum, right, operator.text())?;
             let secret = left.secret || right_datum.secret;
+            self.compute_from(self.weight(one) + self.weight(other), span)?;
             let result = operators::binary(operator, one, other, &mut self.unit);
             left = self.computed(result, span, secret)?;
         }
         Ok(left)
+    }
+
+    /// About how many bytes a scalar has.
+    pub(crate) fn weight(&self, cell: Cell) -> u64 {
+        cell.weight(&self.unit.literals)
+    }
+
+    /// A value is to be computed from so many bytes.
+    pub(crate) fn compute_from(&mut self, bytes: u64, span: Span) -> Evaluated<()> {
+        let affordable = self.unit.compute_from(bytes);
+        affordable.or_else(|message| self.too_large(message, span))
+    }
+
+    /// A value of so many bytes is to be made.
+    pub(crate) fn room_for(&mut self, bytes: u64, span: Span) -> Evaluated<()> {
+        let room = self.unit.room_for(bytes);
+        room.or_else(|message| self.too_large(message, span))
+    }
+
+    /// A text that was computed.
+    pub(crate) fn made_text(&mut self, text: &str, span: Span) -> Evaluated {
+        match self.unit.made_text(text) {
+            Ok(cell) => Ok(Datum::scalar(cell)),
+            Err(message) => self.too_large(message, span),
+        }
+    }
+
+    fn too_large<T>(&mut self, message: String, span: Span) -> Evaluated<T> {
+        self.stop(Diagnostic::error(TOO_LARGE_VALUE, message).at(span))
     }
 
     fn computed(

@@ -25,8 +25,11 @@ use crate::syntax::{self, BodyId, ExpressionId, Kind, Mutation, Statement};
 /// How many steps an expression or a chain of references may have in one answer.
 const STEPS: usize = 10_000;
 
-/// How many values one answer computes that nobody needed before.
-const PARTS: usize = 10_000;
+/// How much one answer shows besides the value that it is about, in bytes.
+const SHOWN: u64 = 1 << 20;
+
+/// What it costs of that to compute something that nobody needed before.
+const PART: u64 = 16;
 
 /// How far references are followed through references.
 const DEEPEST: usize = 500;
@@ -41,13 +44,14 @@ impl Compiled<'_> {
         let root = self.root.ok_or(nothing)?;
         let limits = self.unit().limits;
         let was_quiet = std::mem::replace(&mut self.evaluator.quiet, true);
+        self.evaluator.unit.work = 0;
         let mut explainer = Explainer {
             evaluator: &mut self.evaluator,
             steps: Vec::new(),
             lost: Vec::new(),
             control: false,
             depth: 0,
-            computed: 0,
+            shown: 0,
         };
         let explained = on_stack(limits, || explainer.explain(root, path));
         self.evaluator.quiet = was_quiet;
@@ -126,8 +130,8 @@ struct Explainer<'e, 'w> {
     /// Whether a condition is being explained.
     control: bool,
     depth: usize,
-    /// How many values were computed only to be shown.
-    computed: usize,
+    /// How much is shown besides the value that is asked about.
+    shown: u64,
 }
 
 impl Explainer<'_, '_> {
@@ -181,7 +185,11 @@ impl Explainer<'_, '_> {
             nodes.push((Node::Names(block), true));
         }
         let mut depends = self.evaluator.dependences(nodes);
-        let expression = self.subject(subject, &text);
+        let mut expression = self.subject(subject, &text);
+        let asked = self.datum(subject);
+        if self.evaluator.size(asked).is_some() {
+            expression.value = self.seen(asked);
+        }
         let value = expression.value.clone();
         let place = match expression.operator {
             None => Some(expression.span),
@@ -359,13 +367,18 @@ impl Explainer<'_, '_> {
         }
     }
 
+    /// A value beside the one that is asked about.
     fn shown(&mut self, datum: Datum) -> Shown {
-        let computed = self.compute(datum);
+        match self.compute(datum) {
+            Err(Stop) if !self.evaluator.has_secret(datum) => Shown::TooLarge,
+            _ => self.seen(datum),
+        }
+    }
+
+    /// A value of which all is computed.
+    fn seen(&self, datum: Datum) -> Shown {
         if self.evaluator.has_secret(datum) {
             return Shown::Secret;
-        }
-        if computed.is_err() {
-            return Shown::TooLarge;
         }
         let mut builder = Builder::default();
         self.evaluator.send(datum, &mut builder);
@@ -375,17 +388,18 @@ impl Explainer<'_, '_> {
     /// Computes all of a value that is shown, unless that is too much: what nobody needs all of may have no end. What
     /// has no value is shown without one.
     fn compute(&mut self, datum: Datum) -> Evaluated<()> {
-        if self.evaluator.is_output(datum) {
-            return Ok(());
-        }
-        self.computed += 1;
-        if self.computed > PARTS || self.depth >= DEEPEST {
+        let size = self.evaluator.size(datum);
+        self.shown = self.shown.saturating_add(size.unwrap_or(PART));
+        if self.shown > SHOWN || self.depth >= DEEPEST {
             return Err(Stop);
         }
-        self.depth += 1;
-        let computed = self.compute_parts(datum);
-        self.depth -= 1;
-        computed
+        if size.is_none() {
+            self.depth += 1;
+            let computed = self.compute_parts(datum);
+            self.depth -= 1;
+            computed?;
+        }
+        Ok(())
     }
 
     fn compute_parts(&mut self, datum: Datum) -> Evaluated<()> {

@@ -44,6 +44,8 @@ const STANDARD: [&str; 11] = [
 
 /// A value that a function gets may have so many parts.
 const PARTS: usize = 1 << 20;
+/// A text of so many bytes counts as one of them.
+const SHORT: usize = 64;
 
 /// Whether that is a standard function.
 pub fn is_standard(name: &str) -> bool {
@@ -107,12 +109,13 @@ impl Evaluator<'_> {
             ("upcase" | "downcase", &[argument]) => {
                 let datum = self.evaluate(argument, scope, home)?;
                 let cell = self.as_scalar(datum, argument, &function)?;
+                self.compute_from(self.weight(cell), span)?;
                 let text = operators::text(cell, &self.unit);
                 let changed = match function.as_str() {
                     "upcase" => text.to_uppercase(),
                     _ => text.to_lowercase(),
                 };
-                Ok(Datum::scalar(self.unit.literals.made_text(&changed)).marked(datum.secret))
+                Ok(self.made_text(&changed, span)?.marked(datum.secret))
             }
             ("warn" | "fail", &[argument]) => {
                 let datum = self.evaluate(argument, scope, home)?;
@@ -137,14 +140,19 @@ impl Evaluator<'_> {
                 let list_datum = self.evaluate(list, scope, home)?;
                 let elements = self.elements(list_datum, list, "join")?;
                 let mut secret = datum.secret || list_datum.secret;
-                let mut texts = Vec::with_capacity(elements.len());
-                for element in elements {
+                let mut joined = String::new();
+                for (index, element) in elements.into_iter().enumerate() {
                     let cell = self.as_scalar(element, list, "join")?;
                     secret |= element.secret;
-                    texts.push(operators::text(cell, &self.unit));
+                    let more = self.weight(cell) + separator.len() as u64;
+                    self.room_for(joined.len() as u64 + more, span)?;
+                    self.compute_from(more, span)?;
+                    if index > 0 {
+                        joined.push_str(&separator);
+                    }
+                    joined.push_str(&operators::text(cell, &self.unit));
                 }
-                let joined = texts.join(&separator);
-                Ok(Datum::scalar(self.unit.literals.made_text(&joined)).marked(secret))
+                Ok(self.made_text(&joined, span)?.marked(secret))
             }
             (_, &[list]) => {
                 let datum = self.evaluate(list, scope, home)?;
@@ -296,6 +304,8 @@ impl Evaluator<'_> {
             ("max", Some(numbers)) => best(&|one, other| numbers[one] > numbers[other]),
             ("min", Some(numbers)) => best(&|one, other| numbers[one] < numbers[other]),
             ("max" | "min", None) if all_text => {
+                let bytes = cells.iter().map(|&cell| self.weight(cell)).sum();
+                self.compute_from(bytes, span)?;
                 let texts: Vec<String> = cells
                     .iter()
                     .map(|&cell| operators::text(cell, &self.unit))
@@ -594,7 +604,12 @@ impl Evaluator<'_> {
                 Content::Bool(bool) => Value::Bool(bool),
                 Content::Integer(integer) => Value::Integer(integer),
                 Content::Float(float) => Value::Float(float),
-                _ => Value::Text(operators::text(cell, &self.unit)),
+                _ => {
+                    self.compute_from(self.weight(cell), span)?;
+                    // A long text counts as several values.
+                    *parts += self.weight(cell) as usize / SHORT;
+                    Value::Text(operators::text(cell, &self.unit))
+                }
             },
             Form::Literals(_) | Form::List(_) => {
                 let count = match datum.form {
@@ -640,6 +655,7 @@ impl Evaluator<'_> {
     fn made(&mut self, value: &Value, origin: ExpressionId, home: Home) -> Result<Datum, String> {
         let literals = &mut self.unit.literals;
         Ok(match value {
+            Value::Text(text) | Value::Reference(text) => Datum::scalar(self.unit.made_text(text)?),
             Value::Null => Datum::UNDEFINED,
             Value::Bool(bool) => Datum::scalar(Cell::bool(*bool)),
             Value::Integer(integer) => Datum::scalar(literals.integer(*integer)),
@@ -647,7 +663,6 @@ impl Evaluator<'_> {
                 Some(cell) => Datum::scalar(cell),
                 None => return Err("a number that is none".to_owned()),
             },
-            Value::Text(text) | Value::Reference(text) => Datum::scalar(literals.made_text(text)),
             Value::List(list) => {
                 let mut states = Vec::with_capacity(list.as_slice().len());
                 for element in list.as_slice() {

@@ -406,10 +406,9 @@ fn written(expression: &Expression) -> String {
     let operands: Vec<String> = expression.operands.iter().map(written).collect();
     let is_list = |operand: &Expression| matches!(operand.value, Shown::Value(Value::List(_)));
     match (expression.operator.as_deref(), &operands[..]) {
-        (None | Some("defined"), _) => match &expression.value {
-            Shown::Value(value) => literal(value),
-            hidden => panic!("it is {hidden:?}, and nothing is hidden here"),
-        },
+        (None | Some("defined"), _) => {
+            literal(expression.value.seen().expect("nothing is hidden here"))
+        }
         (Some("[ ]"), operands) => format!("[{}]", operands.join(", ")),
         (Some(sign @ ("-" | "!")), [operand]) => format!("({sign}({operand}))"),
         // A mutation: one value is itself.

@@ -286,6 +286,11 @@ impl Literals {
         Cell::new(tag::LIST, self.lists.len() as u32 - 1)
     }
 
+    /// How many bytes of texts are kept that stand in no source.
+    pub fn made_bytes(&self) -> u64 {
+        self.made.len() as u64
+    }
+
     /// What is kept so far.
     pub fn mark(&self) -> Mark {
         Mark {

@@ -1,6 +1,6 @@
 //! What one compilation works on: its sources, their names and literals, and what is wrong with them.
 
-use crate::cell::Literals;
+use crate::cell::{Cell, Literals};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::{FileId, Files, ReadError, Sources, Span};
 use crate::symbol::Symbols;
@@ -15,6 +15,18 @@ pub const TOO_LARGE: Code = Code::new("source.too-large");
 pub const TOO_DEEP: Code = Code::new("limit.depth");
 /// The result would be larger than allowed.
 pub const OUTPUT_TOO_LARGE: Code = Code::new("limit.output");
+
+/// A value that is computed is too large, or all of them are.
+pub const TOO_LARGE_VALUE: Code = Code::new("limit.value");
+
+/// A value that is computed has at most so many bytes.
+pub const LARGEST_VALUE: u64 = 64 << 20;
+/// What one value is computed from has at most so many.
+const OPERANDS: u64 = 256 << 20;
+/// What all values are computed from has at most so many: some seconds of work.
+const WORK: u64 = 16 << 30;
+/// All texts that are computed have at most so many together.
+const MADE: u64 = 2 << 30;
 
 /// So much is wrong that the rest is not shown.
 pub const TOO_MANY: Code = Code::new("limit.mistakes");
@@ -58,6 +70,8 @@ pub struct Unit {
     pub limits: Limits,
     /// The JSON file that sources can import as `facts`.
     pub facts: Option<String>,
+    /// How many bytes values were computed from.
+    pub work: u64,
 }
 
 impl Unit {
@@ -68,6 +82,43 @@ impl Unit {
             limits,
             ..Self::default()
         }
+    }
+
+    /// A value is to be computed from operands of so many bytes; or there is too much of them, and why.
+    pub fn compute_from(&mut self, bytes: u64) -> Result<(), String> {
+        self.work = self.work.saturating_add(bytes);
+        if bytes > OPERANDS {
+            return Err(format!(
+                "one value would be computed from more than {OPERANDS} bytes"
+            ));
+        }
+        if self.work > WORK {
+            return Err(format!(
+                "values would be computed from more than {WORK} bytes"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether a value of so many bytes can be made; or why not.
+    pub fn room_for(&self, bytes: u64) -> Result<(), String> {
+        if bytes > LARGEST_VALUE {
+            return Err(format!(
+                "this value would have more than {LARGEST_VALUE} bytes"
+            ));
+        }
+        if self.literals.made_bytes() + bytes > MADE {
+            return Err(format!(
+                "all values together would have more than {MADE} bytes"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Keeps a text that was computed, unless it is too large.
+    pub fn made_text(&mut self, text: &str) -> Result<Cell, String> {
+        self.room_for(text.len() as u64)?;
+        Ok(self.literals.made_text(text))
     }
 
     /// Reads the file that everything starts with.

@@ -466,10 +466,7 @@ fn replay(explained: &BTreeMap<&Vec<Segment>, Explanation>, tally: &mut Tally) {
 /// An expression as Puppet has it. What a function does with a lambda is not told by its operands: there, the value
 /// stands for itself.
 fn source(expression: &Expression, operators: &mut usize) -> String {
-    let literal = || match &expression.value {
-        Shown::Value(value) => written(value),
-        Shown::Secret => panic!("nothing is secret here"),
-    };
+    let literal = || written(expression.value.seen().expect("nothing is hidden here"));
     let Some(operator) = expression.operator.as_deref() else {
         return literal();
     };

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use ecow::EcoString;
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::Span;
-use hence_model::unit::TOO_DEEP;
+use hence_model::unit::{TOO_DEEP, TOO_LARGE_VALUE};
 use hence_model::work;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -54,8 +54,6 @@ use crate::value::{Datum, Hash, Value};
 pub const UNKNOWN_TYPE: Code = Code::new("puppet.unknown-type");
 /// Evaluation takes more steps than allowed.
 pub const TOO_MANY_STEPS: Code = Code::new("limit.steps");
-/// A text or a container grows without end.
-pub const TOO_LARGE_VALUE: Code = Code::new("limit.value");
 /// A word that is kept for later.
 pub const RESERVED_WORD: Code = Code::new("puppet.reserved-word");
 
@@ -66,6 +64,8 @@ pub const HEREDOC_SYNTAX: Code = Code::new("puppet.heredoc-syntax");
 pub const LONGEST_TEXT: usize = 64 << 20;
 /// Arrays and hashes have at most so many elements, at all levels.
 pub const MOST_ELEMENTS: usize = 10_000_000;
+/// Of so many elements, or so many times 64 bytes, a value is large.
+const LARGE: usize = 64;
 /// Values nest at most so deep.
 pub const DEEPEST_VALUE: u32 = 1_000;
 
@@ -264,15 +264,33 @@ impl<'t> Evaluator<'t> {
 
     /// Counts the expressions that are evaluated; there is a limit.
     fn step(&mut self, at: &'t Expression) -> Outcome<()> {
-        self.steps += 1;
         work::step();
+        self.spend(1, at.span)
+    }
+
+    fn spend(&mut self, steps: u64, span: Span) -> Outcome<()> {
+        self.steps = self.steps.saturating_add(steps);
         let most = self.options.steps;
         if self.steps > most {
             let message = format!("the catalog of this node takes more than {most} steps");
-            let trouble = Diagnostic::error(TOO_MANY_STEPS, message).at(at.span);
+            let trouble = Diagnostic::error(TOO_MANY_STEPS, message).at(span);
             return Err(failed(trouble.help("allow more with `--max-steps`")));
         }
         Ok(())
+    }
+
+    /// A value is made. A large one counts as many steps, as memory has an end, too.
+    pub(crate) fn weigh(&mut self, datum: &Datum, span: Span) -> Outcome<()> {
+        let (length, steps) = match datum {
+            Datum::Text(text) => (text.len() / 64, text.len() / 8),
+            Datum::Array(array) => (array.len(), 4 * array.len()),
+            Datum::Hash(hash) => (hash.len(), 8 * hash.len()),
+            _ => return Ok(()),
+        };
+        match length < LARGE {
+            true => Ok(()),
+            false => self.spend(steps as u64, span),
+        }
     }
 
     /// Evaluates an expression.
@@ -431,6 +449,7 @@ impl<'t> Evaluator<'t> {
         let origin = self.trace.interpolation(at, operands);
         let value = Value::new(text.as_str(), origin);
         self.text = text;
+        self.weigh(&value.datum, at.span)?;
         Ok(value)
     }
 
@@ -463,7 +482,8 @@ impl<'t> Evaluator<'t> {
     }
 
     /// A value, if it does not nest too deep.
-    pub(crate) fn shallow(&self, value: Value, span: Span) -> Outcome {
+    pub(crate) fn shallow(&mut self, value: Value, span: Span) -> Outcome {
+        self.weigh(&value.datum, span)?;
         if value.datum.size() > MOST_ELEMENTS as u64 {
             let message = format!("this value has more than {MOST_ELEMENTS} elements");
             return fail(TOO_LARGE_VALUE, message, span);

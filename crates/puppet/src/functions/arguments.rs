@@ -50,7 +50,9 @@ impl<'t> Invocation<'t> {
     ) -> Outcome {
         let text = text.into();
         self.check_length(text.len())?;
-        Ok(self.result(evaluator, text))
+        let value = self.result(evaluator, text);
+        evaluator.weigh(&value.datum, self.at.span)?;
+        Ok(value)
     }
 
     /// A container that the function made, if it does not nest too deep.

@@ -32,6 +32,16 @@ impl Plain {
         }
     }
 
+    /// About how many bytes it takes.
+    pub fn weight(&self) -> u64 {
+        let inside = match self {
+            Plain::Text(text) | Plain::Reference(text) => text.len() as u64,
+            Plain::Vector(elements) => elements.iter().map(Plain::weight).sum(),
+            _ => 0,
+        };
+        size_of::<Self>() as u64 + inside
+    }
+
     /// The text that `++` makes of it.
     pub fn text(&self) -> String {
         match self {
@@ -79,7 +89,8 @@ pub(crate) fn operate(operator: Operator, operands: &[Plain]) -> Result<Plain, S
             None => Err("the result of `%` is out of range".into()),
         },
         (Remainder, _) => Err("`%` takes whole numbers".into()),
-        (Concatenate, _) => fold(operands, |a, b| Ok(Plain::Text(a.text() + &b.text()))),
+        (Concatenate, [] | [_]) => fold(operands, |only, _| Ok(only.clone())),
+        (Concatenate, _) => Ok(Plain::Text(operands.iter().map(Plain::text).collect())),
         (Append, _) => Ok(Plain::Vector(operands.iter().flat_map(elements).collect())),
         (And, _) => fold(operands, |a, b| {
             Ok(Plain::Bool(truth(a, "&&")? & truth(b, "&&")?))

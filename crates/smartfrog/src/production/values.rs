@@ -12,7 +12,7 @@ use hence_model::source::Span;
 use hence_model::store::{BlockId, END, Found, Inclusion, View};
 use hence_model::symbol::Symbol;
 use hence_model::trace::{Link, Operand, Operation, Recorder, Role};
-use hence_model::unit::{OUTPUT_TOO_LARGE, Unit};
+use hence_model::unit::{OUTPUT_TOO_LARGE, TOO_LARGE_VALUE, Unit};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::FUNCTION_CLASS;
@@ -157,6 +157,8 @@ enum Trouble {
     ToBeDefined(Span),
     /// An operation cannot be carried out.
     Failed(String, Span),
+    /// An operation would take or make too much.
+    TooLarge(String, Span),
     /// Something that was reported already.
     Reported,
 }
@@ -457,10 +459,11 @@ impl<R: Recorder> Pass<'_, R> {
                     let value = self.operand(frame, operand, hidden + 1)?;
                     values.push((value, Role::Operand));
                 }
+                self.compute_from(values.iter().map(|(value, _)| value.cell), *span)?;
                 let plain: Vec<Plain> = values.iter().map(|(v, _)| self.plain(v.cell)).collect();
                 let result = functions::operate(*operator, &plain)
                     .map_err(|message| Trouble::Failed(message, *span))?;
-                let cell = self.cell(&result, span.start);
+                let cell = self.computed(&result, *span)?;
                 // One `false` decides `&&`, whatever the others are; one `true` decides `||`.
                 let decides = match operator {
                     Operator::And => Some(false),
@@ -784,6 +787,7 @@ impl<R: Recorder> Pass<'_, R> {
         if is_lazy {
             return Ok(self.applied_at_run_time(&class, &arguments, place));
         }
+        self.compute_from(arguments.iter().map(|(_, value)| value.cell), place)?;
         let plain: Vec<(&str, Plain)> = arguments
             .iter()
             .map(|(name, value)| (name.as_str(), self.plain(value.cell)))
@@ -798,7 +802,7 @@ impl<R: Recorder> Pass<'_, R> {
                     .into_iter()
                     .map(|(_, value)| (value, Role::Operand))
                     .collect();
-                let cell = self.cell(&value, place.start);
+                let cell = self.computed(&value, place)?;
                 let operator = function_name(&class);
                 Ok(Target::Value(
                     self.operation(operator, place, cell, &operands),
@@ -827,6 +831,24 @@ impl<R: Recorder> Pass<'_, R> {
         text.push('}');
         let cell = self.unit.literals.made_reference(&text);
         Target::Value(self.operation("APPLY", place, cell, &operands))
+    }
+
+    /// A value is to be computed from these.
+    fn compute_from(
+        &mut self,
+        cells: impl Iterator<Item = Cell>,
+        place: Span,
+    ) -> Result<(), Trouble> {
+        let bytes = cells.map(|cell| cell.weight(&self.unit.literals)).sum();
+        let computed = self.unit.compute_from(bytes);
+        computed.map_err(|message| Trouble::TooLarge(message, place))
+    }
+
+    /// Keeps what was computed.
+    fn computed(&mut self, value: &Plain, place: Span) -> Result<Cell, Trouble> {
+        let room = self.unit.room_for(value.weight());
+        room.map_err(|message| Trouble::TooLarge(message, place))?;
+        Ok(self.cell(value, place.start))
     }
 
     fn plain(&self, cell: Cell) -> Plain {
@@ -894,6 +916,9 @@ impl<R: Recorder> Pass<'_, R> {
                 diagnostic.help("give it a value where the component is used")
             }
             Trouble::Failed(message, place) => Diagnostic::error(ARITHMETIC, message).at(place),
+            Trouble::TooLarge(message, place) => {
+                Diagnostic::error(TOO_LARGE_VALUE, message).at(place)
+            }
             Trouble::Lazy | Trouble::First(..) => {
                 unreachable!("these are not errors")
             }

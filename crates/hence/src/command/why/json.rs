@@ -5,11 +5,13 @@ use hence_model::print::json::Json;
 use hence_model::source::Span;
 use hence_model::value::{List, Map, Value};
 
-use super::Answer;
+use super::{Answer, shortened};
 use crate::places::Places;
 
 /// How answers are written; fields that the schema does not know, or no longer has, mean another number.
 const FORMAT: i64 = 1;
+/// So many characters of what is written are told.
+const LONGEST: usize = 1_000;
 
 /// The whole answer as a line of JSON.
 pub fn answer(answer: &Answer<'_>) -> String {
@@ -34,7 +36,10 @@ pub fn answer(answer: &Answer<'_>) -> String {
     let operands = leaves.into_iter().map(|leaf| {
         let mut map = writer.place(leaf.span);
         map.insert("value".into(), leaf.value.to_value());
-        map.insert("text".into(), text(answer.source(leaf.span)));
+        map.insert(
+            "text".into(),
+            text(&shortened(answer.source(leaf.span), LONGEST)),
+        );
         Value::Map(map)
     });
     expression.insert("operands".into(), list(operands.collect()));
