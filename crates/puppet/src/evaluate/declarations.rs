@@ -16,6 +16,9 @@ use crate::value::{Array, Datum, Value};
 use super::access::NO_SUCH_RESOURCE;
 use super::classes::UNKNOWN_PARAMETER;
 
+/// As so many steps a resource counts: about what it takes of the memory.
+const RESOURCE: u64 = 256;
+
 /// A resource is declared twice.
 pub const DUPLICATE: Code = Code::new("puppet.duplicate-declaration");
 /// Something cannot be the title of a resource.
@@ -463,6 +466,9 @@ impl<'t> Evaluator<'t> {
         resource: Resource<'t>,
         type_name: &EcoString,
     ) -> Outcome<ResourceId> {
+        if let Some(span) = resource.span {
+            self.spend(RESOURCE, span)?;
+        }
         let id = ResourceId::from_index(self.resources.len());
         let known = self.table.entry(type_name.clone()).or_default();
         let first = *known.named.entry(resource.title.clone()).or_insert(id);
