@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use hence_model::cell::{Content, Item};
 use hence_model::explanation::{
-    Dependence, Explanation, Expression, Lost, NoSuchPath, Role, Rule, Shown, Step, StepKind,
+    BESIDES, Dependence, Explanation, Expression, Lost, NoSuchPath, Role, Rule, Shown, Step,
+    StepKind,
 };
 use hence_model::path::{Path, Segment};
 use hence_model::source::{FileId, Span};
@@ -25,10 +26,7 @@ use crate::syntax::{self, BodyId, ExpressionId, Kind, Mutation, Statement};
 /// How many steps an expression or a chain of references may have in one answer.
 const STEPS: usize = 10_000;
 
-/// How much one answer shows besides the value that it is about, in bytes.
-const SHOWN: u64 = 1 << 20;
-
-/// What it costs of that to compute something that nobody needed before.
+/// What it costs of what may be shown to compute something that nobody needed before.
 const PART: u64 = 16;
 
 /// How far references are followed through references.
@@ -390,7 +388,7 @@ impl Explainer<'_, '_> {
     fn compute(&mut self, datum: Datum) -> Evaluated<()> {
         let size = self.evaluator.size(datum);
         self.shown = self.shown.saturating_add(size.unwrap_or(PART));
-        if self.shown > SHOWN || self.depth >= DEEPEST {
+        if self.shown > BESIDES || self.depth >= DEEPEST {
             return Err(Stop);
         }
         if size.is_none() {

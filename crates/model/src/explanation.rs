@@ -73,6 +73,9 @@ impl Shown {
     }
 }
 
+/// How much one answer shows besides the value that it is about, in bytes. What that was computed from can be far more.
+pub const BESIDES: u64 = 1 << 20;
+
 /// What is shown of a secret.
 pub const SECRET: &str = "‹secret›";
 /// What is shown of what is too large.

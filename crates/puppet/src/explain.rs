@@ -1,12 +1,13 @@
 //! Why something in a catalog is what it is: the answer, read from the trace.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::sync::Arc;
 
 use ecow::EcoString;
 use hence_model::explanation::{
-    Dependence, Explanation, Expression, Lost, NoSuchPath, Role, Rule, SECRET, Shown, Step,
-    StepKind,
+    BESIDES, Dependence, Explanation, Expression, Lost, NoSuchPath, Role, Rule, SECRET, Shown,
+    Step, StepKind,
 };
 use hence_model::path::{Path, Segment};
 use hence_model::source::{FileId, Span};
@@ -26,6 +27,8 @@ use crate::value::{Datum, Hash, Value};
 
 /// So deep is an expression told.
 const DEEPEST: usize = 60;
+/// Of so many expressions: what a value is computed from may be in it many times.
+const MOST_EXPRESSIONS: usize = 10_000;
 /// So many steps are told of what a value was computed from.
 const MOST_STEPS: usize = 100;
 
@@ -112,6 +115,8 @@ impl<'t> Compiled<'t> {
             evaluator: &self.evaluator,
             compiled: self,
             literals: &literals,
+            told: Cell::new(0),
+            left: Cell::new(BESIDES),
         };
         let place = teller
             .place(subject.value.origin)
@@ -428,6 +433,10 @@ struct Teller<'a, 't> {
     evaluator: &'a Evaluator<'t>,
     compiled: &'a Compiled<'t>,
     literals: &'a Literals,
+    /// How many expressions were told.
+    told: Cell<usize>,
+    /// How many bytes may still be shown of what a value is computed from.
+    left: Cell<u64>,
 }
 
 impl<'t> Teller<'_, 't> {
@@ -596,7 +605,17 @@ impl<'t> Teller<'_, 't> {
     /// How a value is computed from literals.
     fn expression(&self, value: &Value, around: Span, depth: usize) -> Expression {
         let mut origin = value.origin;
+        self.told.set(self.told.get() + 1);
+        let is_enough = depth >= DEEPEST || self.told.get() >= MOST_EXPRESSIONS;
         let shown = || {
+            let left = match depth {
+                0 => Some(self.left.get()),
+                _ => self.left.get().checked_sub(weight(&value.datum)),
+            };
+            let Some(left) = left else {
+                return Shown::TooLarge;
+            };
+            self.left.set(left);
             let mut builder = Builder::default();
             send_value(value, &mut builder);
             Shown::Value(builder.finish().expect("a value was sent"))
@@ -644,7 +663,7 @@ impl<'t> Teller<'_, 't> {
                 }
                 Source::Node(Node::Operation { at, operands }) => {
                     let operator = operator(at);
-                    if depth >= DEEPEST {
+                    if is_enough {
                         return leaf(at.span);
                     }
                     let operands = self.evaluator.trace.operands(*operands).iter();
@@ -659,7 +678,7 @@ impl<'t> Teller<'_, 't> {
                     };
                 }
                 Source::Node(Node::Interpolation { at, operands }) => {
-                    if depth >= DEEPEST {
+                    if is_enough {
                         return leaf(at.span);
                     }
                     let pieces = self.evaluator.trace.pieces(at, *operands);
@@ -675,7 +694,7 @@ impl<'t> Teller<'_, 't> {
                 Source::Node(Node::Made { by, operands }) => {
                     let operands = self.evaluator.trace.operands(*operands);
                     let span = self.made_at(operands).unwrap_or(around);
-                    if depth >= DEEPEST {
+                    if is_enough {
                         return leaf(span);
                     }
                     let operands = operands.iter();
@@ -756,9 +775,14 @@ impl<'t> Teller<'_, 't> {
         control: &mut Vec<ControlId>,
     ) {
         pending.reverse();
+        let mut seen = FxHashSet::default();
         while let Some(operand) = pending.pop()
             && steps.len() < MOST_STEPS
         {
+            // What two values are computed from is told once.
+            if !seen.insert(operand) {
+                continue;
+            }
             let mut own = Vec::new();
             let mut further = self.way(operand, &mut own, control);
             own.reverse();
@@ -1057,6 +1081,25 @@ impl<'t> Teller<'_, 't> {
             });
         }
     }
+}
+
+/// About how many bytes a value has, or very many.
+fn weight(datum: &Datum) -> u64 {
+    if datum.size() > BESIDES {
+        return u64::MAX;
+    }
+    let inside = match datum {
+        Datum::Text(text) => text.len() as u64,
+        Datum::Array(array) => array.iter().map(|one| weight(&one.datum)).sum(),
+        Datum::Hash(hash) => {
+            let entries = hash.iter();
+            entries
+                .map(|(key, entry)| weight(key) + weight(&entry.value.datum))
+                .sum()
+        }
+        _ => 0,
+    };
+    inside.saturating_add(size_of::<Datum>() as u64)
 }
 
 fn told(words: Cow<'static, str>, span: Span, path: &str) -> Step {

@@ -1,9 +1,8 @@
 //! From a file to a configuration.
 
-use hence_model::cell::Cell;
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::explain::Explainer;
-use hence_model::explanation::{Explanation, NoSuchPath, Shown, Subject};
+use hence_model::explanation::{BESIDES, Explanation, NoSuchPath, Shown, Subject};
 use hence_model::impact::impact;
 use hence_model::path::{Path, Segment};
 use hence_model::replay::Reader;
@@ -260,20 +259,32 @@ impl Compiled {
         let is_placed = |at| written::is_placed(&self.unit, at);
         let explained = Explainer::new(&mut self.reader(), &extent, &is_placed)
             .explain(self.root, name, path)?;
-        Ok(explained.map(&mut |subject| self.shown(subject)))
+        // The first one is what is asked about.
+        let mut left = u64::MAX;
+        Ok(explained.map(&mut |subject| {
+            let shown = self.shown(subject, &mut left);
+            left = left.min(BESIDES);
+            shown
+        }))
     }
 
-    fn shown(&self, subject: Subject) -> Shown {
+    /// A value as it is shown; of those that others are computed from, as long as something may be.
+    fn shown(&self, subject: Subject, left: &mut u64) -> Shown {
         let mut builder = Builder::default();
-        let mut literal = |cell: Cell| {
-            let unit = &self.unit;
-            unit.literals.send(&unit.sources, cell, &mut builder);
+        let literals = &self.unit.literals;
+        let cell = match subject {
+            Subject::Entry(found) => {
+                self.reader().send_entry(found, &mut builder);
+                return Shown::Value(builder.finish().unwrap_or(Value::Null));
+            }
+            Subject::Item(item) => item.cell,
+            Subject::Operand(operand) => operand.cell,
         };
-        match subject {
-            Subject::Entry(found) => self.reader().send_entry(found, &mut builder),
-            Subject::Item(item) => literal(item.cell),
-            Subject::Operand(operand) => literal(operand.cell),
-        }
+        let Some(less) = left.checked_sub(cell.weight(literals)) else {
+            return Shown::TooLarge;
+        };
+        *left = less;
+        literals.send(&self.unit.sources, cell, &mut builder);
         Shown::Value(builder.finish().unwrap_or(Value::Null))
     }
 

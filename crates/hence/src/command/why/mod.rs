@@ -506,6 +506,9 @@ impl<'a> Answer<'a> {
         let Some(operator) = expression.operator.as_deref() else {
             return self.value(&expression.value);
         };
+        if operator == INTERPOLATION {
+            return self.interpolated(expression);
+        }
         let is_between = stands_between(operator);
         let operands = expression.operands.iter();
         let operands: Vec<String> = operands
@@ -519,7 +522,6 @@ impl<'a> Answer<'a> {
             .collect();
         match (operator, operands.as_slice()) {
             ("[ ]", elements) => format!("[{}]", elements.join(", ")),
-            (INTERPOLATION, _) => self.interpolated(expression),
             // If none of the conditions holds, there is no value behind them.
             ("IF" | "SWITCH", [.., condition, value])
                 if condition == "true" || operator == "IF" =>
