@@ -98,7 +98,7 @@ impl Compile {
     fn file(&self, console: &mut Console<'_>, file: &str, out: Option<&str>) -> Result<Exit, Stop> {
         let outside = self.source.outside(console);
         self.source
-            .compile(console, &outside, file, |console, compiled| {
+            .compile_last(console, &outside, file, |console, compiled| {
                 if !compiled.is_good() {
                     return Ok(outside.blame());
                 }

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use hence_puppet::{Layout, Node, Options, Recording, Site};
 
-use super::source::{SourceOptions, directories};
+use super::source::{Afterwards, SourceOptions, directories};
 use crate::Stop;
 use crate::configuration::{Catalog, Configuration};
 use crate::console::Console;
@@ -96,6 +96,7 @@ pub fn compile<T>(
     outside: &Outside,
     file: &str,
     then: impl FnOnce(&mut Console<'_>, &mut Configuration<'_>) -> Result<T, Stop>,
+    afterwards: Afterwards,
 ) -> Result<T, Stop> {
     let puppet = &options.puppet;
     let limits = options.limits();
@@ -126,5 +127,8 @@ pub fn compile<T>(
         site: &site,
         unit: Some(unit),
     }));
-    then(console, &mut configuration)
+    let result = then(console, &mut configuration);
+    afterwards.release(configuration);
+    afterwards.release(site);
+    result
 }

@@ -41,7 +41,8 @@ impl<'t> Evaluator<'t> {
     pub(super) fn case(&mut self, at: &'t Expression, case: &'t Case) -> Outcome {
         self.guarded(|evaluator| {
             let test = evaluator.nested(&case.test)?;
-            let mut tried = vec![test.clone()];
+            let mut tried = Vec::with_capacity(case.options.len() + 1);
+            tried.push(test.clone());
             let mut chosen = None;
             let mut default = None;
             'options: for (number, option) in case.options.iter().enumerate() {
@@ -78,7 +79,8 @@ impl<'t> Evaluator<'t> {
     pub(super) fn selector(&mut self, at: &'t Expression, selector: &'t Selector) -> Outcome {
         self.guarded(|evaluator| {
             let test = evaluator.nested(&selector.test)?;
-            let mut tried = vec![test.clone()];
+            let mut tried = Vec::with_capacity(selector.options.len() + 1);
+            tried.push(test.clone());
             let mut chosen = None;
             let mut default = None;
             for (number, (option, _)) in selector.options.iter().enumerate() {
@@ -114,21 +116,28 @@ impl<'t> Evaluator<'t> {
         option: &'t Expression,
         tried: &mut Vec<Value>,
     ) -> Outcome<bool> {
-        let options = match &unwrapped(option).kind {
-            Kind::Splat(operand) => self.splat(operand)?,
-            _ => vec![self.nested(option)?],
-        };
-        for option in options {
-            tried.push(option.clone());
-            let origin = match option.datum {
-                Datum::Pattern(_) => self.trace.operation(at, [test.clone(), option.clone()]),
-                _ => option.origin,
-            };
-            if self.fits(test, &option, origin) {
-                return Ok(true);
-            }
+        if let Kind::Splat(operand) = &unwrapped(option).kind {
+            let mut options = self.splat(operand)?.into_iter();
+            return Ok(options.any(|option| self.try_option(at, test, option, tried)));
         }
-        Ok(false)
+        let option = self.nested(option)?;
+        Ok(self.try_option(at, test, option, tried))
+    }
+
+    fn try_option(
+        &mut self,
+        at: &'t Expression,
+        test: &Value,
+        option: Value,
+        tried: &mut Vec<Value>,
+    ) -> bool {
+        let origin = match option.datum {
+            Datum::Pattern(_) => self.trace.operation(at, [test.clone(), option.clone()]),
+            _ => option.origin,
+        };
+        let fits = self.fits(test, &option, origin);
+        tried.push(option);
+        fits
     }
 
     /// Takes note of code that does not run.

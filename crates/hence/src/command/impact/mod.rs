@@ -70,7 +70,7 @@ impl Impact {
         }
         let outside = self.source.outside(console);
         self.source
-            .compile(console, &outside, &self.entry, |console, compiled| {
+            .compile_last(console, &outside, &self.entry, |console, compiled| {
                 if !compiled.is_good() {
                     return Ok(outside.blame());
                 }

@@ -131,7 +131,7 @@ impl Why {
         };
         let outside = self.source.outside(console);
         self.source
-            .compile(console, &outside, self.file(), |console, compiled| {
+            .compile_last(console, &outside, self.file(), |console, compiled| {
                 if !compiled.is_good() {
                     return Ok(outside.blame());
                 }
