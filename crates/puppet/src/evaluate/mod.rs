@@ -268,6 +268,7 @@ impl<'t> Evaluator<'t> {
         self.spend(1, at.span)
     }
 
+    /// Counts so many steps at once.
     pub(super) fn spend(&mut self, steps: u64, span: Span) -> Outcome<()> {
         self.steps = self.steps.saturating_add(steps);
         let most = self.options.steps;
