@@ -89,13 +89,13 @@ impl Compiled<'_> {
         }
         let mut lexer = Lexer::new(Span::new(whole.start, unit.sources.span(file).end));
         loop {
-            let lexeme = lexer.next(unit.sources.text(), &mut |_| {});
+            let lexeme = lexer.next(unit.sources.text());
             match lexeme.token {
                 Token::End => return None,
                 _ if lexeme.span.start > offset => return None,
                 Token::Comma | Token::Invalid => {}
                 Token::Dollar => {
-                    let name = lexer.next(unit.sources.text(), &mut |_| {});
+                    let name = lexer.next(unit.sources.text());
                     let reference = lexeme.span.to(name.span);
                     if reference.contains(offset) {
                         return Some(reference);

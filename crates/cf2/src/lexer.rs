@@ -60,7 +60,7 @@ pub enum Token {
     CloseBracket,
     /// The end of the file.
     End,
-    /// Something that is no token; it was reported.
+    /// Something that is no token: `mistake` says what is wrong with it.
     Invalid,
 }
 
@@ -222,34 +222,28 @@ impl Lexer {
     }
 
     /// The next token, of `text`, the whole buffer that offsets index into.
-    pub fn next(&mut self, text: &str, report: &mut dyn FnMut(Diagnostic)) -> Lexeme {
+    #[inline]
+    pub fn next(&mut self, text: &str) -> Lexeme {
         work::step();
         let bytes = &text.as_bytes()[..self.end as usize];
         let starts_line = self.skip(bytes);
-        let start = self.at as usize;
-        let rest = &bytes[start..];
+        let start = self.at;
+        let rest = &bytes[start as usize..];
         let (token, length) = match rest {
             [] => (Token::End, 0),
-            [b'\'', ..] => self.text(rest, report),
+            [b'\'', ..] => quoted(rest),
             [digit, ..] if digit.is_ascii_digit() => (Token::Number, number_length(rest)),
             [first, ..] if continues_word(*first) => {
                 let length = word_length(rest);
                 let token = keyword(&rest[..length]).map_or(Token::Word, Token::Keyword);
                 (token, length)
             }
-            _ => match punctuation(rest) {
-                Some(found) => found,
-                None => {
-                    let span = Span::new(start as u32, start as u32 + 1);
-                    report(stray(&text[start..start + 1], span));
-                    (Token::Invalid, 1)
-                }
-            },
+            _ => punctuation(rest),
         };
         self.at += length as u32;
         Lexeme {
             token,
-            span: Span::new(start as u32, self.at),
+            span: Span::new(start, self.at),
             starts_line,
         }
     }
@@ -277,27 +271,22 @@ impl Lexer {
         self.at = at as u32;
         starts_line
     }
+}
 
-    fn text(&self, rest: &[u8], report: &mut dyn FnMut(Diagnostic)) -> (Token, usize) {
-        let mut escaped = false;
-        let mut at = 1;
-        while let Some(&byte) = rest.get(at) {
-            match byte {
-                b'\'' => return (Token::Text { escaped }, at + 1),
-                b'\\' => {
-                    escaped = true;
-                    at += 2;
-                }
-                _ => at += 1,
+fn quoted(rest: &[u8]) -> (Token, usize) {
+    let mut escaped = false;
+    let mut at = 1;
+    while let Some(&byte) = rest.get(at) {
+        match byte {
+            b'\'' => return (Token::Text { escaped }, at + 1),
+            b'\\' => {
+                escaped = true;
+                at += 2;
             }
+            _ => at += 1,
         }
-        report(
-            Diagnostic::error(UNTERMINATED_STRING, "this string has no end")
-                .label(Span::new(self.at, self.at + 1), "it begins here")
-                .help("end it with `'`; a quote inside it is written `\\'`"),
-        );
-        (Token::Invalid, rest.len())
     }
+    (Token::Invalid, rest.len())
 }
 
 /// `\d+(\.\d+)?`: greedy, so `$List.0.1` selects 0.1 (§3.6).
@@ -313,9 +302,9 @@ fn number_length(rest: &[u8]) -> usize {
     }
 }
 
-fn punctuation(rest: &[u8]) -> Option<(Token, usize)> {
+fn punctuation(rest: &[u8]) -> (Token, usize) {
     let operator = |operator, length| (Token::Operator(operator), length);
-    Some(match rest {
+    match rest {
         [b'=', b'>', ..] => (Token::Assign, 2),
         [b'=', b'=', ..] => operator(Operator::Equal, 2),
         [b'=', ..] => (Token::Equals, 1),
@@ -344,11 +333,18 @@ fn punctuation(rest: &[u8]) -> Option<(Token, usize)> {
         [b'}', ..] => (Token::CloseBrace, 1),
         [b'[', ..] => (Token::OpenBracket, 1),
         [b']', ..] => (Token::CloseBracket, 1),
-        _ => return None,
-    })
+        _ => (Token::Invalid, 1),
+    }
 }
 
-fn stray(character: &str, span: Span) -> Diagnostic {
+/// What is wrong where something is no token.
+pub fn mistake(text: &str, span: Span) -> Diagnostic {
+    let character = &text[span.start as usize..span.start as usize + 1];
+    if character == "'" {
+        return Diagnostic::error(UNTERMINATED_STRING, "this string has no end")
+            .label(Span::new(span.start, span.start + 1), "it begins here")
+            .help("end it with `'`; a quote inside it is written `\\'`");
+    }
     let help = match character {
         "\"" => "strings stand in single quotes: 'text'",
         "#" => "comments begin with `//`",
@@ -373,7 +369,8 @@ mod tests {
         let mut lexer = Lexer::new(Span::new(0, text.len() as u32));
         let mut tokens = Vec::new();
         loop {
-            let lexeme = lexer.next(text, &mut |diagnostic| panic!("{diagnostic:?}"));
+            let lexeme = lexer.next(text);
+            assert_ne!(lexeme.token, Token::Invalid);
             if lexeme.token == Token::End {
                 return tokens;
             }

@@ -12,7 +12,7 @@ use hence_model::unit::{TOO_DEEP, Unit};
 use rustc_hash::FxHashMap;
 
 use crate::functions;
-use crate::lexer::{COMPARISON, Keyword, Lexeme, Lexer, Operator, STRAY_CHARACTER, Token};
+use crate::lexer::{self, COMPARISON, Keyword, Lexeme, Lexer, Operator, STRAY_CHARACTER, Token};
 use crate::syntax::{
     BYTES_OF_EXPRESSION, BodyId, Definition, Expression, ExpressionId, Kind, Macro, MacroId,
     Mutation, Statement, Tree,
@@ -89,16 +89,19 @@ struct Parser<'p> {
 impl Parser<'_> {
     fn advance(&mut self) {
         self.last = self.next.span;
-        let Unit { sources, .. } = &*self.unit;
-        let mut trouble = None;
-        let next = self.lexer.next(sources.text(), &mut |d| trouble = Some(d));
-        // One mistake of a statement is enough, unless another one swallows the rest of the file.
-        if let Some(trouble) = trouble
-            && !(self.recovering && trouble.code == STRAY_CHARACTER)
-        {
-            self.unit.report(trouble);
+        self.next = self.lexer.next(self.unit.sources.text());
+        if self.next.token == Token::Invalid {
+            self.report_invalid();
         }
-        self.next = next;
+    }
+
+    #[cold]
+    fn report_invalid(&mut self) {
+        let mistake = lexer::mistake(self.unit.sources.text(), self.next.span);
+        // One mistake of a statement is enough, unless another one swallows the rest of the file.
+        if !(self.recovering && mistake.code == STRAY_CHARACTER) {
+            self.unit.report(mistake);
+        }
     }
 
     fn take(&mut self, token: Token) -> bool {

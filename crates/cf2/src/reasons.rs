@@ -206,10 +206,10 @@ impl Evaluator<'_> {
         let end = self.unit.sources.span(file).end;
         let text = self.unit.sources.text();
         let mut lexer = Lexer::new(Span::new(item.at, end));
-        let mut first = lexer.next(text, &mut |_| {});
+        let mut first = lexer.next(text);
         if let Token::Operator(_) = first.token {
             let sign = first.span;
-            first = lexer.next(text, &mut |_| {});
+            first = lexer.next(text);
             first.span.start = sign.start;
         }
         first.span

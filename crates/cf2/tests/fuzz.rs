@@ -173,7 +173,7 @@ fn read_tokens(texts: &Texts) {
     let mut lexer = Lexer::new(span);
     let mut before = span.start;
     loop {
-        let lexeme = lexer.next(sources.text(), &mut |_| {});
+        let lexeme = lexer.next(sources.text());
         let place = lexeme.span;
         assert!(before <= place.start && place.end <= span.end);
         if lexeme.token == Token::End {

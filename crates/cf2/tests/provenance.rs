@@ -464,7 +464,7 @@ fn literals(compiled: &Compiled<'_>) -> Vec<Literal> {
         let mut lexer = Lexer::new(sources.span(file));
         let mut tokens = Vec::new();
         loop {
-            let lexeme = lexer.next(sources.text(), &mut |_| {});
+            let lexeme = lexer.next(sources.text());
             tokens.push(lexeme);
             if lexeme.token == Token::End {
                 break;

@@ -44,11 +44,17 @@ impl Symbol {
 /// All names of a compilation. A name that stands in a source is a slice of it.
 #[derive(Clone)]
 pub struct Symbols {
-    names: Vec<Span>,
+    names: Vec<Name>,
     /// Names that stand in no source; their spans have the top bit set.
     made: String,
-    /// Open addressing: the hash of a name and its number, or `FREE`.
-    table: Vec<(u32, u32)>,
+    /// Open addressing: the number of a name, or `FREE`.
+    table: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct Name {
+    span: Span,
+    hash: u32,
 }
 
 /// How many symbols no text has.
@@ -58,10 +64,14 @@ const MADE: u32 = 1 << 31;
 
 impl Default for Symbols {
     fn default() -> Self {
+        let unwritten = Name {
+            span: Span::at(0),
+            hash: 0,
+        };
         Self {
-            names: vec![Span::at(0); UNWRITTEN],
+            names: vec![unwritten; UNWRITTEN],
             made: String::new(),
-            table: vec![(0, FREE); 1 << 10],
+            table: vec![FREE; 1 << 10],
         }
     }
 }
@@ -98,7 +108,7 @@ impl Symbols {
 
     /// The text of a name.
     pub fn name<'a>(&'a self, sources: &'a Sources, symbol: Symbol) -> &'a str {
-        let span = self.names[symbol.index()];
+        let span = self.names[symbol.index()].span;
         if span.start & MADE == 0 {
             sources.slice(span)
         } else {
@@ -109,7 +119,7 @@ impl Symbols {
     /// How many bytes a name has.
     #[inline]
     pub fn length(&self, symbol: Symbol) -> u32 {
-        let span = self.names[symbol.index()];
+        let span = self.names[symbol.index()].span;
         span.end - span.start
     }
 
@@ -125,12 +135,13 @@ impl Symbols {
         let mut slot = hash as usize & mask;
         loop {
             work::step();
-            match self.table[slot] {
-                (_, FREE) => return Err(slot),
-                (found, number) if found == hash && self.name(sources, Symbol(number)) == name => {
-                    return Ok(Symbol(number));
-                }
-                _ => {}
+            let number = self.table[slot];
+            if number == FREE {
+                return Err(slot);
+            }
+            let same_hash = self.names[number as usize].hash == hash;
+            if same_hash && self.name(sources, Symbol(number)) == name {
+                return Ok(Symbol(number));
             }
             slot = (slot + 1) & mask;
         }
@@ -138,8 +149,8 @@ impl Symbols {
 
     fn add(&mut self, slot: usize, hash: u32, span: Span) -> Symbol {
         let symbol = Symbol(self.names.len() as u32);
-        self.names.push(span);
-        self.table[slot] = (hash, symbol.0);
+        self.names.push(Name { span, hash });
+        self.table[slot] = symbol.0;
         if self.names.len() * 2 > self.table.len() {
             self.grow();
         }
@@ -147,16 +158,17 @@ impl Symbols {
     }
 
     fn grow(&mut self) {
-        let mask = self.table.len() * 2 - 1;
-        let mut table = vec![(0, FREE); mask + 1];
-        for &(hash, number) in self.table.iter().filter(|entry| entry.1 != FREE) {
-            let mut slot = hash as usize & mask;
-            while table[slot].1 != FREE {
+        let length = self.table.len() * 2;
+        let mask = length - 1;
+        self.table.clear();
+        self.table.resize(length, FREE);
+        for (number, name) in self.names.iter().enumerate().skip(UNWRITTEN) {
+            let mut slot = name.hash as usize & mask;
+            while self.table[slot] != FREE {
                 slot = (slot + 1) & mask;
             }
-            table[slot] = (hash, number);
+            self.table[slot] = number as u32;
         }
-        self.table = table;
     }
 }
 
