@@ -203,8 +203,7 @@ impl<'t> Evaluator<'t> {
         self.generate()?;
         self.relate()?;
         self.late_overrides()?;
-        self.reveal_sensitive();
-        self.check_attributes()?;
+        self.settle_attributes()?;
         self.hand_down();
         self.check_collectors()?;
         self.check_relationships()?;
@@ -253,6 +252,7 @@ impl<'t> Evaluator<'t> {
             control: ControlId::NONE,
             passed: 0,
             attributes: Vec::new(),
+            has_metaparameters: false,
             form: Form::Regular,
             is_virtual: false,
             evaluated: true,
@@ -384,8 +384,8 @@ impl<'t> Evaluator<'t> {
     /// Metaparameters of a container are those of what it contains, unless that has its own.
     fn hand_down(&mut self) {
         let hands_down = |resource: &Resource<'_>| {
-            let mut attributes = resource.attributes.iter();
-            attributes.any(|attribute| resource_types::is_inherited(&attribute.name))
+            let mut attributes = resource.metaparameters();
+            attributes.any(|attribute| !resource_types::is_relationship(&attribute.name))
         };
         if !self.resources.iter().any(hands_down) {
             return;
@@ -418,22 +418,6 @@ impl<'t> Evaluator<'t> {
                     }
                 }
                 pending.push_back(*id);
-            }
-        }
-    }
-
-    /// Values that are sensitive are plain in the catalog, and named as what they are.
-    fn reveal_sensitive(&mut self) {
-        for resource in &mut self.resources {
-            let mut sensitive = Vec::new();
-            for attribute in &mut resource.attributes {
-                if let Datum::Sensitive(inner) = &attribute.value.datum {
-                    sensitive.push(attribute.name.clone());
-                    attribute.value.datum = inner.datum.clone();
-                }
-            }
-            if !sensitive.is_empty() {
-                resource.rare_mut().sensitive = sensitive;
             }
         }
     }

@@ -72,7 +72,7 @@ impl Evaluator<'_> {
             if resource.is_virtual {
                 continue;
             }
-            for attribute in &resource.attributes {
+            for attribute in resource.metaparameters() {
                 let forwards = match attribute.name.as_str() {
                     "before" | "notify" => true,
                     "require" | "subscribe" => false,

@@ -6,7 +6,7 @@ use ecow::EcoString;
 use hence_model::source::Span;
 use hence_model::work;
 
-use crate::resource_types::ResourceType;
+use crate::resource_types::{self, ResourceType};
 use crate::scope::ScopeId;
 use crate::syntax::{Definition, Form};
 use crate::trace::{ControlId, Origin};
@@ -37,6 +37,8 @@ pub struct Resource<'t> {
     pub passed: u32,
     /// What is said about its attributes now, in the order in which they came.
     pub attributes: Vec<Attribute>,
+    /// Whether there are metaparameters among them: most resources have none, and need not be looked at again.
+    pub has_metaparameters: bool,
     /// Whether it goes into the catalog at once.
     pub form: Form,
     /// Whether it is not in the catalog yet: a virtual resource that nobody realised.
@@ -136,6 +138,16 @@ impl<'t> Resource<'t> {
         attributes.find(|attribute| attribute.name == name)
     }
 
+    /// What is said about it that can be said about any resource.
+    pub fn metaparameters(&self) -> impl Iterator<Item = &Attribute> {
+        let attributes: &[Attribute] = match self.has_metaparameters {
+            true => &self.attributes,
+            false => &[],
+        };
+        let known = |attribute: &&Attribute| resource_types::is_metaparameter(&attribute.name);
+        attributes.iter().filter(known)
+    }
+
     /// What was said about its attributes, and lost.
     pub fn lost(&self) -> &[Lost] {
         self.rare.as_ref().map_or(&[], |rare| &rare.lost)
@@ -158,17 +170,13 @@ impl<'t> Resource<'t> {
 
     /// Sets the first attributes, each another one.
     pub fn begin(&mut self, attributes: Vec<Attribute>) {
-        for attribute in attributes.iter().filter(|one| one.name == "tag") {
-            self.rare_mut().tags.add_value(&attribute.value.datum);
-        }
+        attributes.iter().for_each(|attribute| self.mark(attribute));
         self.attributes = attributes;
     }
 
     /// Sets an attribute. One that was set keeps its position, and what was said is not forgotten.
     pub fn set(&mut self, attribute: Attribute) {
-        if attribute.name == "tag" {
-            self.rare_mut().tags.add_value(&attribute.value.datum);
-        }
+        self.mark(&attribute);
         let by = attribute.how;
         match self
             .attributes
@@ -180,6 +188,14 @@ impl<'t> Resource<'t> {
                 self.rare_mut().lost.push(Lost { attribute, by });
             }
             None => self.attributes.push(attribute),
+        }
+    }
+
+    /// Keeps in mind what an attribute means for the whole resource.
+    fn mark(&mut self, attribute: &Attribute) {
+        self.has_metaparameters |= resource_types::is_metaparameter(&attribute.name);
+        if attribute.name == "tag" {
+            self.rare_mut().tags.add_value(&attribute.value.datum);
         }
     }
 

@@ -128,11 +128,6 @@ pub fn inherited() -> impl Iterator<Item = &'static str> {
         .filter(|name| !is_relationship(name))
 }
 
-/// Whether a container hands on an attribute to what it contains.
-pub fn is_inherited(name: &str) -> bool {
-    is_metaparameter(name) && !is_relationship(name)
-}
-
 /// Whether an attribute connects resources.
 pub fn is_relationship(name: &str) -> bool {
     matches!(name, "require" | "subscribe" | "before" | "notify")

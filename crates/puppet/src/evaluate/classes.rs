@@ -303,7 +303,8 @@ impl<'t> Evaluator<'t> {
             shown,
             control: self.control,
             passed: self.trace.passed().len() as u32,
-            attributes,
+            attributes: Vec::new(),
+            has_metaparameters: false,
             form: Form::Regular,
             is_virtual: false,
             evaluated: false,
@@ -312,6 +313,7 @@ impl<'t> Evaluator<'t> {
         if shown {
             resource.source = self.scopes[scope.index()].source.clone();
         }
+        self.begin_attributes(&mut resource, attributes)?;
         self.apply_defaults(&mut resource);
         if let DefinitionKind::Class {
             parent: Some((parent, parent_span)),

@@ -356,15 +356,13 @@ impl<'t> Evaluator<'t> {
             control: self.control,
             passed: self.trace.passed().len() as u32,
             attributes: Vec::new(),
+            has_metaparameters: false,
             form,
             is_virtual: form != Form::Regular,
             evaluated: false,
             rare: None,
         };
-        for attribute in &attributes {
-            self.check_tag(attribute)?;
-        }
-        resource.begin(attributes);
+        self.begin_attributes(&mut resource, attributes)?;
         self.apply_defaults(&mut resource);
         let id = self.add_resource(resource, type_name)?;
         if self.options.in_place && !self.resources[id.index()].is_virtual {
@@ -380,6 +378,19 @@ impl<'t> Evaluator<'t> {
         let shown = capitalised(type_name);
         self.capitals.insert(type_name.clone(), shown.clone());
         shown
+    }
+
+    /// Gives a resource the attributes of its declaration.
+    pub(super) fn begin_attributes(
+        &self,
+        resource: &mut Resource<'t>,
+        attributes: Vec<Attribute>,
+    ) -> Outcome<()> {
+        for attribute in &attributes {
+            self.check_tag(attribute)?;
+        }
+        resource.begin(attributes);
+        Ok(())
     }
 
     fn check_tag(&self, attribute: &Attribute) -> Outcome<()> {
@@ -618,7 +629,13 @@ impl<'t> Evaluator<'t> {
         let type_name = match &target.datum {
             Datum::Type(kind) => match kind.as_ref() {
                 Type::Resource(Some(name), None) => Some(capitalised(name)),
-                Type::Class(None) => Some("Class".into()),
+                Type::Class(None) => {
+                    let message = "classes have no defaults for all of them";
+                    let trouble = Diagnostic::error(RESOURCE_TYPE, message);
+                    return Err(failed(trouble.at(defaults.target.span).help(
+                        "set the parameters of each class where it is declared, or in the data",
+                    )));
+                }
                 _ => None,
             },
             _ => None,
@@ -807,32 +824,57 @@ impl<'t> Evaluator<'t> {
         false
     }
 
-    /// What is wrong with the attributes of resources of built-in types.
-    pub(crate) fn check_attributes(&mut self) -> Outcome<()> {
-        for resource in &self.resources {
-            let ResourceKind::BuiltIn(kind) = resource.kind else {
-                continue;
-            };
-            for attribute in &resource.attributes {
-                let name = attribute.name.as_str();
-                if kind.has(name) || resource_types::is_metaparameter(name) || name == "name" {
-                    continue;
-                }
-                let message = format!("{} has no attribute `{name}`", resource.type_name);
-                let mut trouble = Diagnostic::error(UNKNOWN_PARAMETER, message).at(attribute.span);
-                if let Some(near) = similar(name, kind.attributes()).first() {
-                    trouble = trouble.help(format!("did you mean `{near}`?"));
-                }
-                return Err(failed(trouble));
-            }
+    /// Looks at the attributes of all resources once more, when nothing will be said about them any longer.
+    pub(crate) fn settle_attributes(&mut self) -> Outcome<()> {
+        for resource in &mut self.resources {
+            reveal_sensitive(resource);
+            check_attributes(resource)?;
         }
         Ok(())
     }
 }
 
-/// Further names by which references may call a resource: aliases, and what its name is if not the title.
+/// Values that are sensitive are plain in the catalog, and named as what they are.
+fn reveal_sensitive(resource: &mut Resource<'_>) {
+    let mut sensitive = Vec::new();
+    for attribute in &mut resource.attributes {
+        if let Datum::Sensitive(inner) = &attribute.value.datum {
+            sensitive.push(attribute.name.clone());
+            attribute.value.datum = inner.datum.clone();
+        }
+    }
+    if !sensitive.is_empty() {
+        resource.rare_mut().sensitive = sensitive;
+    }
+}
+
+/// What is wrong with the attributes of a resource of a built-in type.
+fn check_attributes(resource: &Resource<'_>) -> Outcome<()> {
+    let ResourceKind::BuiltIn(kind) = resource.kind else {
+        return Ok(());
+    };
+    for attribute in &resource.attributes {
+        let name = attribute.name.as_str();
+        if kind.has(name) || resource_types::is_metaparameter(name) || name == "name" {
+            continue;
+        }
+        let message = format!("{} has no attribute `{name}`", resource.type_name);
+        let mut trouble = Diagnostic::error(UNKNOWN_PARAMETER, message).at(attribute.span);
+        if let Some(near) = similar(name, kind.attributes()).first() {
+            trouble = trouble.help(format!("did you mean `{near}`?"));
+        }
+        return Err(failed(trouble));
+    }
+    Ok(())
+}
+
+/// Further names by which references may call a resource: aliases, and what its name is if not the title. A class has
+/// none, even if it is given an alias.
 fn names_of(resource: &Resource<'_>) -> Vec<EcoString> {
     let mut names = Vec::new();
+    if resource.is_class() {
+        return names;
+    }
     if let Some(alias) = resource.attribute("alias") {
         let mut aliases = Vec::new();
         flatten(&alias.value, &mut aliases);

@@ -258,7 +258,7 @@ impl<'t> Evaluator<'t> {
             if resource.is_virtual {
                 continue;
             }
-            for attribute in &resource.attributes {
+            for attribute in resource.metaparameters() {
                 if !resource_types::is_relationship(&attribute.name) {
                     continue;
                 }

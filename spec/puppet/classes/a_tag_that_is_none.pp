@@ -1,0 +1,2 @@
+class web {}
+class { 'web': tag => 'not a tag!' }

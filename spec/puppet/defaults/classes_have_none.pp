@@ -1,0 +1,3 @@
+class web {}
+Class { tag => 'public' }
+class { 'web': }
