@@ -123,7 +123,9 @@ impl<'t> Compiled<'t> {
         self.send_identity(resource, sink);
         sink.event(Event::Key("tags"));
         send_texts(self.evaluator.tags(id).iter(), sink);
-        if let Some(span) = resource.span.filter(|_| resource.shown) {
+        // Where a class was only included, the catalog does not tell.
+        let included = matches!(resource.kind, ResourceKind::Class { declared: false });
+        if let Some(span) = resource.span.filter(|_| !included) {
             let location = sources.location(span.start);
             sink.event(Event::Key("file"));
             sink.event(Event::Text(&location.file));
@@ -136,9 +138,9 @@ impl<'t> Compiled<'t> {
         sink.event(Event::Text(match resource.kind {
             ResourceKind::BuiltIn(_) => "compilable_type",
             ResourceKind::Defined(_) => "defined_type",
-            ResourceKind::Class if resource.shown => "class",
+            ResourceKind::Class { declared: true } => "class",
             ResourceKind::Special if resource.is_stage() => "compilable_type",
-            ResourceKind::Class | ResourceKind::Special => "unknown",
+            ResourceKind::Class { .. } | ResourceKind::Special => "unknown",
         }));
         if resource
             .attributes

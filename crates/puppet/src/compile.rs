@@ -248,7 +248,6 @@ impl<'t> Evaluator<'t> {
             scope: ScopeId::TOP,
             source: EcoString::new(),
             span: None,
-            shown: false,
             control: ControlId::NONE,
             passed: 0,
             attributes: Vec::new(),

@@ -1061,7 +1061,7 @@ impl<'t> Teller<'_, 't> {
     ) {
         let definition = match resource.kind {
             ResourceKind::Defined(definition) => Some(definition),
-            ResourceKind::Class => self.evaluator.known_class(&resource.title),
+            ResourceKind::Class { .. } => self.evaluator.known_class(&resource.title),
             _ => None,
         };
         let parameter = definition

@@ -29,8 +29,6 @@ pub struct Resource<'t> {
     pub source: EcoString,
     /// Where it was declared; nowhere for those that are always there.
     pub span: Option<Span>,
-    /// Whether the catalog tells where: not for a class that was included.
-    pub shown: bool,
     /// Under which conditions.
     pub control: ControlId,
     /// How much code had been passed by when it was declared.
@@ -70,7 +68,10 @@ pub enum ResourceKind<'t> {
     /// To run the body of its definition.
     Defined(&'t Definition),
     /// To run the bodies of the class.
-    Class,
+    Class {
+        /// Whether it was declared like a resource, and not only included.
+        declared: bool,
+    },
     /// A class of nothing but settings, or the main class, or a node.
     Special,
 }

@@ -288,19 +288,18 @@ impl<'t> Evaluator<'t> {
         attributes: Vec<Attribute>,
         title_origin: Origin,
         span: Span,
-        shown: bool,
+        declared: bool,
     ) -> Outcome<ResourceId> {
         let definition = class.definition;
         let scope = self.scope;
         let mut resource = Resource {
-            kind: ResourceKind::Class,
+            kind: ResourceKind::Class { declared },
             type_name: "Class".into(),
             title: definition.name.clone(),
             title_origin,
             scope,
             source: definition.name.clone(),
             span: Some(span),
-            shown,
             control: self.control,
             passed: self.trace.passed().len() as u32,
             attributes: Vec::new(),
@@ -310,7 +309,7 @@ impl<'t> Evaluator<'t> {
             evaluated: false,
             rare: None,
         };
-        if shown {
+        if declared {
             resource.source = self.scopes[scope.index()].source.clone();
         }
         self.begin_attributes(&mut resource, attributes)?;
@@ -367,7 +366,7 @@ impl<'t> Evaluator<'t> {
         let title = resource.title.clone();
         let kind = resource.kind;
         let work = |evaluator: &mut Self| match kind {
-            ResourceKind::Class => match evaluator.find_class(&title)? {
+            ResourceKind::Class { .. } => match evaluator.find_class(&title)? {
                 Some(class) => evaluator.evaluate_class(id, &class),
                 None => Ok(()),
             },

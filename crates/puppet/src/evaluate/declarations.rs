@@ -352,7 +352,6 @@ impl<'t> Evaluator<'t> {
             scope: self.scope,
             source: self.scopes[self.scope.index()].source.clone(),
             span: Some(span),
-            shown: true,
             control: self.control,
             passed: self.trace.passed().len() as u32,
             attributes: Vec::new(),
@@ -609,7 +608,7 @@ impl<'t> Evaluator<'t> {
                 .iter()
                 .map(|parameter| parameter.name.clone())
                 .collect(),
-            ResourceKind::Class => {
+            ResourceKind::Class { .. } => {
                 let known = self.known.get(&resource.title);
                 let parameters = known.map(|known| known.definition.parameters.iter());
                 parameters
