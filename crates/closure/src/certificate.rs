@@ -23,7 +23,7 @@ use rustls::sign::CertifiedKey;
 use crate::address::Name;
 use crate::closure::{Closure, failed};
 use crate::host::Host;
-use crate::integrity::{DRIFT, misuse};
+use crate::integrity::{Closed, DRIFT, misuse};
 use crate::settings::User;
 
 /// A certificate with the chain that leads to it, and its key.
@@ -348,7 +348,9 @@ impl Closure<'_> {
 
     /// Makes again what is not as it was staged of them, and says what it was. The server reads it when it is told to.
     pub(crate) fn repair_certificates(&self) -> Result<Vec<Diagnostic>, Refused> {
-        let drift = self.certificates_differ()?;
+        let mut drift = self.closed("key", Closed::Opened)?;
+        drift.extend(self.closed("secret", Closed::Opened)?);
+        drift.extend(self.certificates_differ()?);
         if drift.is_empty() {
             return Ok(drift);
         }

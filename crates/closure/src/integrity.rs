@@ -45,6 +45,15 @@ enum Damage {
     Tree(Hash),
 }
 
+/// What becomes of things that are closed to us.
+#[derive(Clone, Copy)]
+pub(crate) enum Closed {
+    /// Nothing; they are only named.
+    Told,
+    /// They are opened.
+    Opened,
+}
+
 /// What became of a repair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Repaired {
@@ -75,6 +84,11 @@ fn repairs(was: &[Diagnostic]) -> String {
 impl Closure<'_> {
     /// All that is not as promised: in the ledger, on the disk, and in what the server answers.
     pub fn validate(&self) -> Result<Vec<Diagnostic>, Refused> {
+        let closed = self.closed("", Closed::Told)?;
+        if !closed.is_empty() {
+            // What cannot be read cannot be judged.
+            return Ok(closed);
+        }
         let mut drift: Vec<Diagnostic> = self.damages()?.into_values().flatten().collect();
         if let Err(error) = self.repository.check() {
             drift.push(Diagnostic::from(error));
@@ -137,6 +151,7 @@ impl Closure<'_> {
 
     /// Makes again what is not as promised, and publishes it as a new generation.
     pub fn repair(&mut self, request: &Request) -> Result<Repaired, Refused> {
+        let closed = self.closed("", Closed::Opened)?;
         let mut damages = self.damages()?;
         if damages.contains_key(&Damage::Settings) {
             self.settings.write(self.host, &self.root)?;
@@ -161,7 +176,7 @@ impl Closure<'_> {
             damages.extend(self.damages()?);
         }
         let certificates = self.repair_certificates()?;
-        if damages.is_empty() && certificates.is_empty() {
+        if closed.is_empty() && damages.is_empty() && certificates.is_empty() {
             return Ok(Repaired::Nothing);
         }
         for damage in damages.keys() {
@@ -182,8 +197,9 @@ impl Closure<'_> {
             }
         }
         self.stage().write_parts_again(&self.site())?;
-        let was = certificates
+        let was = closed
             .into_iter()
+            .chain(certificates)
             .chain(damages.into_values().flatten());
         let was: Vec<Diagnostic> = was.collect();
         let version = self.repository.version();
@@ -214,6 +230,42 @@ impl Closure<'_> {
             told.map_err(|trouble| Refused::Failed(Error::from(*trouble)))?;
         }
         Ok(Repaired::Published { generation, was })
+    }
+
+    /// What is below a directory of the root and closed to us, who are not root: its owner could not look at it, and may open
+    /// it again. What the server and the ledger write themselves is theirs.
+    pub(crate) fn closed(&self, below: &str, then: Closed) -> Result<Vec<Diagnostic>, Refused> {
+        let mut found = Vec::new();
+        let mut pending = match self.host.is_privileged() {
+            true => Vec::new(),
+            false => vec![closure::below(&self.root, below)],
+        };
+        let theirs = ["ledger", "run", "log"].map(|name| self.root.join(name));
+        while let Some(path) = pending.pop() {
+            let Some(entry) = self.host.look(&path).map_err(failed)? else {
+                continue;
+            };
+            let needed = match entry.kind {
+                EntryKind::File => 0o400,
+                EntryKind::Directory => 0o700,
+                EntryKind::Link | EntryKind::Other => 0,
+            };
+            if entry.mode & needed != needed {
+                let (name, mode) = (path.display(), entry.mode);
+                let message = format!("{name} has the mode {mode:o}, and cannot be looked at");
+                found.push(Diagnostic::error(DRIFT, message));
+                match then {
+                    Closed::Told => continue,
+                    Closed::Opened => self.host.allow(&path, mode | needed).map_err(failed)?,
+                }
+            }
+            if entry.kind == EntryKind::Directory {
+                let inside = self.host.list(&path).map_err(failed)?;
+                let inside = inside.into_iter().map(|entry| path.join(entry.name));
+                pending.extend(inside.filter(|path| !theirs.contains(path)));
+            }
+        }
+        Ok(found)
     }
 
     /// A directory of the closure as it was made; what it had no business to hold is gone.

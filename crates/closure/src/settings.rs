@@ -3,6 +3,7 @@
 //! `ROOT/server` says so. But it decides what is run, and as whom, so it is not believed where it cannot be true: what was
 //! made below the root, and what is installed, say the same once more.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use hence_model::diagnostic::{Code, Diagnostic};
@@ -258,14 +259,17 @@ fn unprivileged(host: &dyn Host) -> Result<Vec<User>, Refused> {
     Ok(names.into_iter().filter_map(of).collect())
 }
 
-/// What a file of a root says; what is no file says nothing.
+/// What a file of a root says; what is no file, or closed to us, says nothing.
 fn kept(host: &dyn Host, root: &Path, name: &str) -> Result<Option<String>, Refused> {
     let path = root.join(name);
     let found = host.look(&path).map_err(failed)?;
     if found.is_none_or(|found| found.kind != EntryKind::File) {
         return Ok(None);
     }
-    let bytes = host.read(&path).map_err(failed)?;
+    let bytes = match host.read(&path) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => None,
+        read => read.map_err(failed)?,
+    };
     Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
 

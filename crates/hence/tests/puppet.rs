@@ -125,7 +125,7 @@ fn puppet_applies_our_catalogs() {
     ];
     let (_, said) = run(&folder, &words.map(str::to_owned));
     assert_eq!(said, "");
-    let places = ["conf", "var", "run", "log", "code"]
+    let places = ["conf", "var", "public", "run", "log", "code"]
         .map(|kind| format!("--{kind}dir={}", folder.join(kind).display()));
     let applied = Command::new("puppet")
         .args(["apply", "--catalog", "catalog.json"])

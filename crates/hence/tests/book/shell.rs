@@ -56,11 +56,8 @@ impl Shell {
             rustix::process::getgid().as_raw(),
         );
         let (allowed, machine) = match is_root {
-            true => (
-                "",
-                "mount -t tmpfs -o mode=755 none /srv && exec".to_owned(),
-            ),
-            // Whoever is not root is it for a moment, to make the network, and then again who they are.
+            true => ("", "exec".to_owned()),
+            // Whoever is not root is it for a moment, to make the network and folders, and then again who they are.
             false => (
                 "--map-root-user",
                 format!("exec unshare --user --map-user={user} --map-group={group}"),
@@ -82,7 +79,8 @@ impl Shell {
             .args(["--net", "--pid", "--mount", "--mount-proc", "--fork"])
             .args(["--kill-child", "sh", "-c"])
             .arg(format!(
-                "ip link set lo up && mount --bind home/hosts /etc/hosts && {machine} bash home/page.sh"
+                "ip link set lo up && mount --bind home/hosts /etc/hosts && mount -t tmpfs -o mode=755 none /srv \
+                 && {machine} bash home/page.sh"
             ))
             .current_dir(&self.folder)
             .env_clear()
