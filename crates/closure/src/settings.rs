@@ -87,7 +87,7 @@ impl Settings {
         }
         let said = Self::from_text(&text);
         let server = said.as_ref().map(|said| said.server);
-        let server = believed(server, configured(host, root)).ok_or_else(|| no_closure(root))?;
+        let server = believed(server, configured(host, root)).ok_or_else(|| unknown(host, root))?;
         let said = said.filter(|said| said.server == server);
         let (program, user) = said.map(|said| (said.program, said.user)).unzip();
         let program = believed(program, programs(host, server)).ok_or_else(|| no_closure(root))?;
@@ -198,6 +198,14 @@ fn believed<T: PartialEq>(said: Option<T>, possible: Vec<T>) -> Option<T> {
     match said {
         Some(said) if possible.is_empty() || possible.contains(&said) => Some(said),
         _ => possible.into_iter().next(),
+    }
+}
+
+/// Why it is not known what a root is for.
+fn unknown(host: &dyn Host, root: &Path) -> Refused {
+    match host.read(&root.join("server")) {
+        Err(error) => failed(error),
+        Ok(_) => no_closure(root),
     }
 }
 
