@@ -173,7 +173,7 @@ impl Absences {
     }
 
     /// The pieces of passed code that would have run in a scope.
-    pub(super) fn in_scope(&mut self, evaluator: &Evaluator<'_>, scope: ScopeId) -> Vec<u32> {
+    fn in_scope(&mut self, evaluator: &Evaluator<'_>, scope: ScopeId) -> Vec<u32> {
         let by_scope = self.by_scope.get_or_insert_with(|| {
             let mut by_scope: FxHashMap<ScopeId, Vec<u32>> = FxHashMap::default();
             for (number, passed) in evaluator.trace.passed().iter().enumerate() {
@@ -188,7 +188,7 @@ impl Absences {
     }
 
     /// The pieces of passed code that could assign a variable in a scope.
-    pub(super) fn assigns(
+    fn assigns(
         &mut self,
         evaluator: &mut Evaluator<'_>,
         scope: ScopeId,

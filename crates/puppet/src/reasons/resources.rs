@@ -108,7 +108,7 @@ impl<'t> Reasons<'_, 't> {
     }
 
     /// A virtual resource is there because of the collectors that found it.
-    pub(super) fn realised(&mut self, id: ResourceId, type_name: &str) {
+    fn realised(&mut self, id: ResourceId, type_name: &str) {
         let mut controls = Vec::new();
         let mut values = Vec::new();
         let mut looked_at = Vec::new();
@@ -193,7 +193,7 @@ impl<'t> Reasons<'_, 't> {
     }
 
     /// Data could have said what a parameter of a class is.
-    pub(super) fn unsaid(&mut self, class: &str, name: &str) {
+    fn unsaid(&mut self, class: &str, name: &str) {
         if let Ok(Some(known)) = self.evaluator.find_class(class) {
             let mut parameters = known.definition.parameters.iter();
             if let Some(parameter) = parameters.find(|parameter| parameter.name == name) {
@@ -210,13 +210,7 @@ impl<'t> Reasons<'_, 't> {
     }
 
     /// Code that did not run could have set a default in the scopes around a resource, before it was declared.
-    pub(super) fn undefaulted(
-        &mut self,
-        scope: ScopeId,
-        type_name: &EcoString,
-        name: &str,
-        before: u32,
-    ) {
+    fn undefaulted(&mut self, scope: ScopeId, type_name: &EcoString, name: &str, before: u32) {
         let mut next = Some(scope);
         while let Some(id) = next {
             let question = Question::Defaults(id, type_name.clone(), name.into(), before);
@@ -226,7 +220,7 @@ impl<'t> Reasons<'_, 't> {
     }
 
     /// Defaults flow along the scopes that first declared each other: a class could have been declared elsewhere.
-    pub(super) fn first_declared(&mut self, scope: ScopeId) {
+    fn first_declared(&mut self, scope: ScopeId) {
         let mut next = Some(scope);
         while let Some(id) = next {
             let this = &self.evaluator.scopes[id.index()];
@@ -241,7 +235,7 @@ impl<'t> Reasons<'_, 't> {
     }
 
     /// Overrides of this resource, and of others that could have meant this one.
-    pub(super) fn amended(&mut self, id: ResourceId, name: &str, type_name: &EcoString) {
+    fn amended(&mut self, id: ResourceId, name: &str, type_name: &EcoString) {
         let resource = &self.evaluator.resources[id.index()];
         let (title, scope, written) = (&resource.title, resource.scope, &resource.type_name);
         let mut values = Vec::new();
@@ -275,7 +269,7 @@ impl<'t> Reasons<'_, 't> {
     }
 
     /// Collectors that set an attribute, of this resource or if they found it.
-    pub(super) fn collected(&mut self, id: ResourceId, name: &str, type_name: &str) {
+    fn collected(&mut self, id: ResourceId, name: &str, type_name: &str) {
         let mut values = Vec::new();
         let mut looked_at = Vec::new();
         for collector in &self.evaluator.collectors {
@@ -299,7 +293,7 @@ impl<'t> Reasons<'_, 't> {
     }
 
     /// A query looked at an attribute, as it was then.
-    pub(super) fn looked_at(&mut self, id: ResourceId, name: &EcoString) {
+    fn looked_at(&mut self, id: ResourceId, name: &EcoString) {
         self.condition(Task::Attribute(id, name.clone()));
         let lost = self.evaluator.resources[id.index()].lost().iter();
         let was: Vec<(Value, ControlId)> = lost
@@ -313,7 +307,7 @@ impl<'t> Reasons<'_, 't> {
     }
 
     /// Arrows from this resource, and from others that could have meant this one.
-    pub(super) fn related(&mut self, id: ResourceId, name: &str) {
+    fn related(&mut self, id: ResourceId, name: &str) {
         let notifies = name == "notify";
         let mut own = Vec::new();
         let mut others = Vec::new();
