@@ -1,0 +1,476 @@
+//! Why something in a catalog is what it is: the answer, read from the trace.
+
+mod teller;
+
+use std::sync::Arc;
+
+use ecow::EcoString;
+use hence_model::explanation::{Dependence, Explanation, Expression, NoSuchPath, Role, Shown};
+use hence_model::path::{Path, Segment};
+use hence_model::source::{FileId, Span};
+use hence_model::unit::Unit;
+
+use self::teller::Teller;
+use crate::catalog::shown_title;
+use crate::compile::Compiled;
+use crate::evaluate::Evaluator;
+use crate::literals::Literals;
+use crate::reasons::{Absences, Reasons, Sought};
+use crate::syntax::Kind;
+use crate::trace::{Node, Origin, ResourceId, Source};
+use crate::value::{Datum, Hash, Value};
+
+/// A value in the catalog.
+pub(crate) struct Leaf {
+    /// The resource.
+    pub(crate) id: ResourceId,
+    /// The attribute; none for a resource that has none.
+    pub(crate) attribute: Option<EcoString>,
+    /// Where it is in the attribute.
+    pub(crate) inside: Vec<Segment>,
+    /// The values around it, outermost first, each with the key that leads further in.
+    pub(crate) containers: Vec<(Value, Value)>,
+    /// Itself.
+    pub(crate) value: Value,
+}
+
+/// What is found out for one question and helps with the next.
+#[derive(Default)]
+pub(crate) struct Asked {
+    /// The literals of so many programs.
+    literals: Option<(usize, Arc<Literals>)>,
+    absences: Absences,
+}
+
+/// What is asked about.
+struct Subject {
+    id: ResourceId,
+    /// The attribute; none for the resource itself.
+    attribute: Option<EcoString>,
+    /// The values around it, outermost first, each with the key that leads further in.
+    containers: Vec<(Value, Value)>,
+    value: Value,
+}
+
+impl<'t> Compiled<'t> {
+    /// Reads a path: `File[/etc/motd].content`, `User[a].groups[0]`. Titles may hold anything, so it is the
+    /// longest that is in the catalog which counts.
+    pub fn read_path(&self, text: &str) -> Path {
+        let known = self.resources().filter_map(|(_, resource)| {
+            let reference = format!("{}[{}]", resource.type_name, shown_title(resource));
+            let rest = text.strip_prefix(reference.as_str())?;
+            let ends = rest.is_empty() || rest.starts_with(['.', '[']);
+            ends.then_some(reference.len())
+        });
+        let Some(end) = known.max() else {
+            // Nothing of that name: the part that looks like a reference is one.
+            let end = text.rfind("].").map_or(text.len(), |at| at + 1);
+            let (reference, rest) = text.split_at(end);
+            return with_rest(reference, rest);
+        };
+        let (reference, rest) = text.split_at(end);
+        with_rest(reference, rest)
+    }
+
+    /// Why the value at a path is what it is.
+    pub fn explain(&mut self, path: &Path) -> Result<Explanation, NoSuchPath> {
+        let subject = self.subject(path)?;
+        let literals = self.literals_known();
+        let mut absences = std::mem::take(&mut self.asked.absences);
+        let evaluator = &mut self.evaluator;
+        let reasons = match &subject.attribute {
+            Some(name) => Reasons::new(evaluator, &mut absences).of_attribute(
+                subject.id,
+                name,
+                &subject.containers,
+                &subject.value,
+            ),
+            None => Reasons::new(evaluator, &mut absences).of_resource(subject.id),
+        };
+        let mut depends: Vec<Dependence> = Vec::with_capacity(reasons.found.len());
+        let role = Role::Absence;
+        let silent = reasons.silent.iter();
+        depends.extend(silent.map(|&span| Dependence { span, role }));
+        let found = reasons.found;
+        self.asked.absences = absences;
+        for (at, role) in found {
+            if let Some(span) = self.span_at(&literals, at) {
+                depends.push(Dependence { span, role });
+            }
+        }
+        depends.sort_by_key(|dependence| (order(dependence.role), dependence.span));
+        let teller = Teller::new(self, &literals);
+        let place = teller
+            .place(subject.value.origin)
+            .filter(|_| subject.attribute.is_some());
+        let is_secret = teller.is_secret(&subject);
+        let value = match is_secret {
+            true => Shown::Secret,
+            false => Shown::Value(teller.shown(&subject)),
+        };
+        let expression = match is_secret {
+            true => Expression {
+                operator: None,
+                value: Shown::Secret,
+                span: place.unwrap_or(teller.span_of(&subject)),
+                operands: Vec::new(),
+            },
+            false => teller.expression(&subject.value, teller.span_of(&subject), 0),
+        };
+        Ok(Explanation {
+            path: path.clone(),
+            value,
+            place,
+            steps: teller.steps(&subject),
+            lost: if is_secret {
+                Vec::new()
+            } else {
+                teller.lost(&subject)
+            },
+            depends,
+            expression,
+        })
+    }
+
+    /// Whether the catalog names the attribute at a path, or around it, as sensitive.
+    pub fn is_sensitive(&self, path: &Path) -> bool {
+        let found = self.subject(path).ok();
+        found.is_some_and(|subject| {
+            let resource = &self.evaluator.resources[subject.id.index()];
+            let attribute = subject.attribute.as_ref();
+            attribute.is_some_and(|name| resource.sensitive().contains(name))
+        })
+    }
+
+    /// Names every value that depends on what is written in a stretch of source.
+    pub fn impact(&mut self, place: Span, name: &mut dyn FnMut(&[Segment])) {
+        let touches =
+            |span: &Span| span.start < place.end.max(place.start + 1) && span.end > place.start;
+        let literals = self.literals_written();
+        // They are in order.
+        let starts: Vec<u32> = literals
+            .into_iter()
+            .filter(touches)
+            .map(|span| span.start)
+            .collect();
+        let sought = Sought { place, starts };
+        let leaves = self.leaves();
+        let mut absences = Absences::default();
+        let reasons = Reasons::new(&mut self.evaluator, &mut absences);
+        let touched = reasons.touched(&leaves, &sought);
+        for (leaf, _) in leaves.iter().zip(touched).filter(|(_, touched)| *touched) {
+            let reference = self.evaluator.shown_reference(leaf.id);
+            let mut path = vec![Segment::Key(reference)];
+            path.extend(
+                leaf.attribute
+                    .iter()
+                    .map(|name| Segment::Key(name.to_string())),
+            );
+            path.extend_from_slice(&leaf.inside);
+            name(&path);
+        }
+    }
+
+    /// The stretch that is meant by a line, or by a column of it; none if nothing is written there. Of facts and
+    /// data, it is always the line.
+    pub fn meant(&self, unit: &Unit, file: FileId, line: u32, column: Option<u32>) -> Option<Span> {
+        let literals = self.literals();
+        let mut loaded = self.evaluator.loaded.iter();
+        let is_manifest = loaded.any(|loaded| loaded.program.file == file);
+        match column {
+            Some(column) if is_manifest => {
+                let offset = unit.sources.offset(file, line, column)?;
+                let around = literals.within(Span::at(offset));
+                around.min_by_key(|span| span.end - span.start)
+            }
+            _ => {
+                let start = unit.sources.offset(file, line, 1)?;
+                let text = unit
+                    .sources
+                    .slice(Span::new(start, unit.sources.span(file).end));
+                let length = text.find('\n').unwrap_or(text.len()) as u32;
+                let line = Span::new(start, start + length);
+                let written = match is_manifest {
+                    true => literals.within(line).next().is_some(),
+                    false => !unit.sources.slice(line).trim().is_empty(),
+                };
+                written.then_some(line)
+            }
+        }
+    }
+
+    /// The literals of the manifests, and the facts, in order.
+    pub fn literals_written(&self) -> Vec<Span> {
+        let literals = self.literals();
+        let mut spans: Vec<Span> = literals.iter().collect();
+        let mut pending: Vec<&Value> = Vec::new();
+        for (_, entry) in self.evaluator.node.facts.iter() {
+            pending.push(&entry.value);
+        }
+        let mut written: Vec<Origin> = Vec::new();
+        for (_, entry) in self.evaluator.data_read().flat_map(Hash::iter) {
+            written.push(entry.key);
+            pending.push(&entry.value);
+        }
+        while let Some(value) = pending.pop() {
+            match &value.datum {
+                Datum::Array(array) => pending.extend(array.iter()),
+                Datum::Hash(hash) => pending.extend(hash.iter().map(|(_, entry)| &entry.value)),
+                _ => written.push(value.origin),
+            }
+        }
+        let offsets = written.into_iter().filter_map(Origin::offset);
+        spans.extend(offsets.filter_map(|at| self.evaluator.data_literal(at)));
+        spans.sort();
+        spans.dedup();
+        spans
+    }
+
+    fn literals(&self) -> Literals {
+        Literals::of(self.evaluator.loaded.iter().map(|loaded| &loaded.program))
+    }
+
+    /// The same, gathered once for all questions; more may have been read since the last one.
+    fn literals_known(&mut self) -> Arc<Literals> {
+        let count = self.evaluator.loaded.len();
+        match &self.asked.literals {
+            Some((known, literals)) if *known == count => Arc::clone(literals),
+            _ => {
+                let literals = Arc::new(self.literals());
+                self.asked.literals = Some((count, Arc::clone(&literals)));
+                literals
+            }
+        }
+    }
+
+    /// The literal at an offset: of a manifest, or of data.
+    fn span_at(&self, literals: &Literals, at: u32) -> Option<Span> {
+        literals.at(at).or_else(|| self.evaluator.data_literal(at))
+    }
+
+    /// All attributes of all resources, elements of containers, which are values of their own, and resources without
+    /// attributes.
+    fn leaves(&self) -> Vec<Leaf> {
+        let mut leaves = Vec::new();
+        for (id, resource) in self.resources() {
+            if resource.attributes.iter().all(|one| one.value.is_undef()) {
+                leaves.push(Leaf {
+                    id,
+                    attribute: None,
+                    inside: Vec::new(),
+                    containers: Vec::new(),
+                    value: Value::new(Datum::Undef, Origin::NOWHERE),
+                });
+                continue;
+            }
+            let attributes = resource.attributes.iter();
+            for attribute in attributes.filter(|one| !one.value.is_undef()) {
+                let whole = Leaf {
+                    id,
+                    attribute: Some(attribute.name.clone()),
+                    inside: Vec::new(),
+                    containers: Vec::new(),
+                    value: attribute.value.clone(),
+                };
+                if attribute.value.datum.depth() == 0 {
+                    leaves.push(whole);
+                    continue;
+                }
+                let mut pending = vec![whole];
+                while let Some(leaf) = pending.pop() {
+                    let element = |segment: Segment, key: Datum, value: &Value| {
+                        let key = Value::new(key, Origin::NOWHERE);
+                        Leaf {
+                            id,
+                            attribute: leaf.attribute.clone(),
+                            inside: [&leaf.inside[..], &[segment]].concat(),
+                            containers: [&leaf.containers[..], &[(leaf.value.clone(), key)]]
+                                .concat(),
+                            value: value.clone(),
+                        }
+                    };
+                    match &leaf.value.datum {
+                        Datum::Array(array) if !array.is_empty() => {
+                            let elements = array.iter().enumerate().rev();
+                            pending.extend(elements.map(|(at, value)| {
+                                let key = Datum::Integer(at as i64);
+                                element(Segment::Index(at), key, value)
+                            }));
+                        }
+                        Datum::Hash(hash) if !hash.is_empty() => {
+                            let entries = hash.iter().rev();
+                            pending.extend(entries.map(|(key, entry)| {
+                                let segment = Segment::Key(crate::text::text(key).to_string());
+                                element(segment, key.clone(), &entry.value)
+                            }));
+                        }
+                        _ => leaves.push(leaf),
+                    }
+                }
+            }
+        }
+        leaves
+    }
+
+    fn subject(&self, path: &Path) -> Result<Subject, NoSuchPath> {
+        let missing = |known: &[Segment], names: Vec<String>| NoSuchPath {
+            known: Path(known.to_vec()),
+            names,
+        };
+        let references = || {
+            let all = self
+                .resources()
+                .map(|(_, resource)| format!("{}[{}]", resource.type_name, shown_title(resource)));
+            all.collect::<Vec<String>>()
+        };
+        let Some((Segment::Key(reference), rest)) = path.0.split_first() else {
+            return Err(missing(&[], references()));
+        };
+        let found = self.resources().find(|(_, resource)| {
+            let title = reference.strip_prefix(resource.type_name.as_str());
+            let title = title.and_then(|title| title.strip_prefix('['));
+            title.and_then(|title| title.strip_suffix(']')) == Some(&shown_title(resource))
+        });
+        let Some((id, resource)) = found else {
+            return Err(missing(&[], references()));
+        };
+        let Some((Segment::Key(name), rest)) = rest.split_first() else {
+            let title = Value::new(resource.title.clone(), resource.title_origin);
+            return Ok(Subject {
+                id,
+                attribute: None,
+                containers: Vec::new(),
+                value: title,
+            });
+        };
+        // One that is `undef` is not in the catalog; why it is, can be asked nevertheless.
+        let Some(attribute) = resource.attribute(name) else {
+            let names = resource
+                .attributes
+                .iter()
+                .map(|attribute| attribute.name.to_string());
+            return Err(missing(&path.0[..1], names.collect()));
+        };
+        let mut value = attribute.value.clone();
+        let mut containers = Vec::new();
+        for (at, segment) in rest.iter().enumerate() {
+            let inner = match (&value.datum, segment) {
+                (Datum::Array(array), Segment::Index(index)) => array.get(*index).cloned(),
+                (Datum::Hash(hash), Segment::Key(key)) => hash
+                    .iter()
+                    .find(|(known, _)| crate::text::text(known) == key.as_str())
+                    .map(|(_, entry)| entry.value.clone()),
+                (Datum::Hash(hash), Segment::Index(index)) => {
+                    hash.get(&Datum::Integer(*index as i64)).cloned()
+                }
+                _ => None,
+            };
+            let Some(inner) = inner else {
+                let names = match &value.datum {
+                    Datum::Hash(hash) => hash
+                        .iter()
+                        .map(|(key, _)| crate::text::text(key).to_string())
+                        .collect(),
+                    Datum::Array(array) => (0..array.len()).map(|at| at.to_string()).collect(),
+                    _ => Vec::new(),
+                };
+                return Err(missing(&path.0[..at + 2], names));
+            };
+            let key = match segment {
+                Segment::Key(key) => Value::new(key.as_str(), Origin::NOWHERE),
+                Segment::Index(index) => Value::new(*index as i64, Origin::NOWHERE),
+            };
+            containers.push((std::mem::replace(&mut value, inner), key));
+        }
+        Ok(Subject {
+            id,
+            attribute: Some(name.as_str().into()),
+            containers,
+            value,
+        })
+    }
+}
+
+fn with_rest(reference: &str, rest: &str) -> Path {
+    let mut segments = vec![Segment::Key(reference.to_owned())];
+    let rest = rest.strip_prefix('.').unwrap_or(rest);
+    if !rest.is_empty() {
+        let first = Path::readings(rest).swap_remove(0);
+        segments.extend(first.0);
+    }
+    Path(segments)
+}
+
+fn order(role: Role) -> u8 {
+    match role {
+        Role::Value => 0,
+        Role::Operand => 1,
+        Role::Absence => 3,
+        _ => 2,
+    }
+}
+
+impl<'t> Evaluator<'t> {
+    /// Where an `undef` comes from, and in words why it is one.
+    pub(crate) fn absence(&self, origin: Origin) -> Option<(Span, String)> {
+        let (place, words) = match self.trace.source(self.handed_on_by(origin)) {
+            Source::Written(at) => (Span::at(at), "`undef` is written here".to_owned()),
+            Source::Node(Node::Unknown { at, .. }) => {
+                (at.span, "nothing defines this variable".to_owned())
+            }
+            Source::Node(Node::Element { at, operands }) => {
+                let [_, container, key] = self.trace.operands(*operands) else {
+                    return None;
+                };
+                let key = crate::text::text(&key.datum);
+                let words = match self.is_facts(container) {
+                    true => format!("there is no fact `{key}`"),
+                    false => format!("there is no element `{key}`"),
+                };
+                (at.span, words)
+            }
+            Source::Node(Node::Operation { at, .. } | Node::Interpolation { at, .. }) => {
+                (at.span, "this comes to `undef`".to_owned())
+            }
+            _ => return None,
+        };
+        Some((place, words))
+    }
+
+    /// Where a value is written that was only handed on from there.
+    pub(crate) fn handed_on_from(&self, origin: Origin) -> Option<Span> {
+        let Source::Written(at) = self.trace.source(self.handed_on_by(origin)) else {
+            return None;
+        };
+        let literals = Literals::of(self.loaded.iter().map(|loaded| &loaded.program));
+        literals.at(at).or_else(|| self.data_literal(at))
+    }
+
+    /// What made or wrote a value that variables, choices and containers then handed on as it was.
+    fn handed_on_by(&self, mut origin: Origin) -> Origin {
+        while let Source::Node(node) = self.trace.source(origin) {
+            origin = match node {
+                Node::Variable { definition, .. } => {
+                    self.trace.definition(*definition).value.origin
+                }
+                Node::Outcome { value, .. }
+                | Node::Chosen { value, .. }
+                | Node::Found { value, .. } => *value,
+                Node::Element { operands, .. } => match self.trace.operands(*operands) {
+                    [element, container, _] if element.origin != container.origin => element.origin,
+                    _ => break,
+                },
+                _ => break,
+            };
+        }
+        origin
+    }
+
+    /// Whether a value is `$facts`.
+    fn is_facts(&self, value: &Value) -> bool {
+        let Source::Node(Node::Variable { at, .. }) = self.trace.source(value.origin) else {
+            return false;
+        };
+        matches!(&at.kind, Kind::Variable(name) if name == "facts" || name == "::facts")
+    }
+}
