@@ -149,7 +149,7 @@ fn sections(results: &Results) -> impl Iterator<Item = Section> {
             (title, served(figures))
         }),
         results.http.as_ref().map(|figures| {
-            let title = "Web servers in a closure, medians; the closure's own CPU time in ms";
+            let title = "Web servers in a closure, in all runs; the closure's own CPU time in ms, medians";
             (title.to_string(), closures(figures))
         }),
         counts.map(|counts| {

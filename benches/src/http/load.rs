@@ -4,7 +4,7 @@
 
 use super::Size;
 use super::sites::{self, ByHand, Served};
-use crate::service::requests::{Rate, middle_rate};
+use crate::service::requests::Rate;
 use hence_closure::address::Endpoint;
 use hence_closure::host::{Host, Machine};
 use hence_closure::probe::{self, Response};
@@ -20,6 +20,10 @@ pub const PROGRAM: &str = "ab";
 
 /// So many ask at once.
 const CONNECTIONS: &str = "8";
+
+/// How often each is asked in a round. Which of a server's processes has how many of the connections is chance, and worth a
+/// third of a run's rate: many short runs say more than a long one.
+const RUNS: usize = 10;
 
 /// A closure answers a tenth less, at most.
 pub const AT_MOST: f64 = 1.11;
@@ -55,7 +59,7 @@ pub struct Compared {
     pub asked: Asked,
     /// How many types are said, if it is about them.
     pub types: usize,
-    /// What the closure's server did: the medians of the runs.
+    /// What the closure's server did in all runs.
     pub hence: Rate,
     /// … and what it is held against.
     pub other: Rate,
@@ -106,7 +110,7 @@ pub fn compare(
     for asked in Asked::ALL {
         let ask = |server: &Running, name: &str| rate(server, name, asked.path(), size.requests);
         let (mut own, mut others) = (Vec::new(), Vec::new());
-        for _ in 0..rounds {
+        for _ in 0..rounds * RUNS {
             match asked {
                 Asked::File | Asked::Index => {
                     own.push(ask(&ours, &site)?);
@@ -122,8 +126,8 @@ pub fn compare(
             server,
             asked,
             types: size.types,
-            hence: middle_rate(&own),
-            other: middle_rate(&others),
+            hence: together(&own),
+            other: together(&others),
         });
     }
     drop(by_hand);
@@ -207,6 +211,17 @@ fn rate(server: &Running, site: &str, path: &str, requests: usize) -> io::Result
     Ok(Rate { per_second, cpu })
 }
 
+/// What all runs come to. None is the middle one: they are of several kinds.
+fn together(runs: &[Rate]) -> Rate {
+    let count = runs.len() as f64;
+    let seconds: f64 = runs.iter().map(|run| 1.0 / run.per_second).sum();
+    let cpu: f64 = runs.iter().map(|run| run.cpu).sum();
+    Rate {
+        per_second: count / seconds,
+        cpu: cpu / count,
+    }
+}
+
 /// Requests in a second, if all were answered well.
 fn read_rate(said: &str) -> Option<f64> {
     let value = |name: &str| {
@@ -220,6 +235,13 @@ fn read_rate(said: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn runs_count_by_the_time_that_they_take() {
+        let rate = |per_second, cpu| Rate { per_second, cpu };
+        let both = together(&[rate(100.0, 1.0), rate(300.0, 3.0)]);
+        assert_eq!((both.per_second.round(), both.cpu), (150.0, 2.0));
+    }
 
     #[test]
     fn a_rate_counts_only_if_all_is_well() {

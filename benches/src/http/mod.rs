@@ -44,7 +44,7 @@ pub struct Size {
 
 /// What is promised about.
 pub const SIZE: Size = Size {
-    requests: 15_000,
+    requests: 5_000,
     types: 10_000,
     hosts: 1000,
     files: 100,
