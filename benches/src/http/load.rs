@@ -110,6 +110,10 @@ pub fn compare(
     for asked in Asked::ALL {
         let ask = |server: &Running, name: &str| rate(server, name, asked.path(), size.requests);
         let (mut own, mut others) = (Vec::new(), Vec::new());
+        // A server that was just started has yet to start processes and to fill caches.
+        for server in [&ours, &other] {
+            (0..RUNS).try_for_each(|_| ask(server, &site).map(drop))?;
+        }
         for _ in 0..rounds * RUNS {
             match asked {
                 Asked::File | Asked::Index => {
