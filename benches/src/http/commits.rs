@@ -35,7 +35,7 @@ pub fn measure(server: Server, size: Size, directory: &Path, rounds: usize) -> i
     let served = Served::new(&directory.join("root"), server)?;
     let mut closure = served.open()?;
     let trees = stage(&closure, size, &directory.join("content"))?;
-    let listen = format!("listen {}", sites::free_endpoint()?);
+    let listen = format!("listen {}", hence_loopback::reserve()?);
     let mut assertions = vec![listen];
     for (number, tree) in trees.iter().enumerate() {
         let name = sites::name(number);

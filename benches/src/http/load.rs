@@ -94,7 +94,7 @@ pub fn compare(
     sites::write_content(&content)?;
     let served = Served::new(&directory.join("root"), server)?;
     let mut closure = served.open()?;
-    let (ours, other) = (sites::free_endpoint()?, sites::free_endpoint()?);
+    let (ours, other) = (hence_loopback::reserve()?, hence_loopback::reserve()?);
     let assertions = sites::assertions(&closure, &content, ours, size)?;
     sites::commit(&mut closure, &assertions)?;
     closure.start().map_err(sites::refused)?;

@@ -15,7 +15,6 @@ use hence_store::{Refused, Request};
 use std::fmt::Write;
 use std::fs;
 use std::io;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -47,11 +46,6 @@ pub fn write_content(directory: &Path) -> io::Result<()> {
         }
     }
     fs::write(directory.join("index.html"), "<p>welcome\n")
-}
-
-/// An endpoint at which nobody listens.
-pub fn free_endpoint() -> io::Result<Endpoint> {
-    TcpListener::bind("127.0.0.1:0")?.local_addr()
 }
 
 /// A closure whose server stops when it is no longer needed.

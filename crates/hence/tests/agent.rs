@@ -43,7 +43,8 @@ impl Site {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
-        let (serving, server) = serve(&folder, "127.0.0.1:0", &[&SERVE, serving].concat());
+        let listen = hence_loopback::reserve().unwrap().to_string();
+        let (serving, server) = serve(&folder, &listen, &[&SERVE, serving].concat());
         Self {
             folder,
             server,

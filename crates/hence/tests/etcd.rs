@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Mutex;
@@ -24,11 +24,8 @@ impl Cluster {
         let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("etcd-{name}"));
         let _ = fs::remove_dir_all(&directory);
         fs::create_dir_all(&directory).unwrap();
-        let port = || TcpListener::bind("127.0.0.1:0").unwrap();
-        let (client, peer) = (port(), port());
-        let url = |listener: &TcpListener| format!("http://{}", listener.local_addr().unwrap());
-        let (client_url, peer_url) = (url(&client), url(&peer));
-        drop((client, peer));
+        let url = || format!("http://{}", hence_loopback::reserve().unwrap());
+        let (client_url, peer_url) = (url(), url());
         let process = Command::new("etcd")
             .arg("--data-dir")
             .arg(directory.join("member"))

@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 
 use hence_closure::host::Machine;
 use hence_closure::probe::{self, Response};
+use hence_loopback::reserve;
 
 /// A folder with a closure in it, whose server goes with the test.
 struct Folder {
@@ -21,9 +22,7 @@ impl Folder {
         fs::create_dir_all(path.join("www/images")).unwrap();
         fs::write(path.join("www/index.html"), "<p>welcome").unwrap();
         fs::write(path.join("www/images/one.png"), b"\x89PNG\r\n\x1a\n").unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let endpoint = listener.local_addr().unwrap();
-        drop(listener);
+        let endpoint = reserve().unwrap();
         let folder = Self { path, endpoint };
         let listen = endpoint.to_string();
         folder.done(&["init", "root", "--server", server, "--listen", &listen]);
@@ -152,9 +151,7 @@ fn a_promise_that_is_broken_is_taken_back() {
         folder.done(&["become", "web-server", "foo.test", "--from", "www"]);
         folder.done(&["commit"]);
         // Nobody answers behind the proxy.
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let nobody = listener.local_addr().unwrap();
-        drop(listener);
+        let nobody = reserve().unwrap();
         let upstream = format!("http://{nobody}/");
         folder.done(&["assert", "proxy", "foo.test", "/api/", &upstream]);
         let said = folder.refused(&["commit"], 2);
@@ -502,9 +499,7 @@ fn what_somebody_changes_is_noticed_and_made_again_by_itself() {
 fn a_site_is_served_by_tls_and_its_key_is_never_shown() {
     for server in ["apache", "nginx"] {
         let folder = Folder::new(&format!("tls-{server}"), server);
-        let secured = TcpListener::bind("127.0.0.1:0").unwrap();
-        let endpoint = secured.local_addr().unwrap();
-        drop(secured);
+        let endpoint = reserve().unwrap();
         let at = endpoint.to_string();
         let made = rcgen::generate_simple_self_signed(vec!["foo.test".to_owned()]).unwrap();
         let key = made.signing_key.serialize_pem();
@@ -772,9 +767,7 @@ fn a_key_that_the_server_cannot_read_any_more_is_given_to_it_again() {
     use std::os::unix::fs::PermissionsExt;
     for server in ["apache", "nginx"] {
         let folder = Folder::new(&format!("keys-{server}"), server);
-        let secured = TcpListener::bind("127.0.0.1:0").unwrap();
-        let endpoint = secured.local_addr().unwrap();
-        drop(secured);
+        let endpoint = reserve().unwrap();
         let at = endpoint.to_string();
         let made = rcgen::generate_simple_self_signed(vec!["foo.test".to_owned()]).unwrap();
         fs::write(folder.path.join("chain.pem"), made.cert.pem()).unwrap();
@@ -832,9 +825,7 @@ fn what_became_of_a_change_is_told_to_programs() {
     assert_eq!(told(&["repair"])["repaired"], serde_json::json!([]));
     fs::remove_file(file).unwrap();
     assert_eq!(told(&["repair"])["generation"], 4);
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let nobody = listener.local_addr().unwrap();
-    drop(listener);
+    let nobody = reserve().unwrap();
     folder.done(&["assert", "host", "foo.test"]);
     folder.done(&[
         "assert",

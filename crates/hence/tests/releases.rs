@@ -2,7 +2,6 @@
 //! closure. `releases/make` made them, with the programs of those releases.
 
 use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -240,8 +239,7 @@ fn the_closure_of_the_first_release_is_served() {
     // Apache's files name the folder that they were made in. Made again from what is asserted, all is as promised.
     left.told(&format!("{http} repair"));
     left.tells(&format!("{http} validate"), &["all is as promised"]);
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr();
-    let port = port.unwrap().port();
+    let port = hence_loopback::reserve().unwrap().port();
     left.told(&format!("{http} assert listen 127.0.0.1:{port}"));
     left.told(&format!("{http} retract listen 127.0.0.1:7"));
     // What was pending goes with it.

@@ -19,7 +19,7 @@ impl Site {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("rollout-{name}"));
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).unwrap();
-        let (serving, server) = serve(&folder, "127.0.0.1:0");
+        let (serving, server) = serve(&folder, &hence_loopback::reserve().unwrap().to_string());
         let mut site = Self {
             folder,
             server,

@@ -14,6 +14,7 @@ use hence_api::words::{Activated, Activation, Commands, Commit, Done, Report};
 use hence_api::{Address, Client};
 use hence_ledger::entry::Origin;
 use hence_ledger::{Command, Key, Value};
+use hence_loopback::reserve;
 use hence_server::{Hub, Limits, Parts, Signals, Stop, sum};
 use hence_service::{Leave, Service};
 use hence_store::{Memory, Request};
@@ -81,7 +82,7 @@ impl Fleet {
             release: "test",
             shared: false,
         });
-        let (server, stop, thread) = serve(&hub, "127.0.0.1:0");
+        let (server, stop, thread) = serve(&hub, &reserve().unwrap().to_string());
         let fleet = Self {
             administrator: client(&server, ADMINISTRATOR),
             server,

@@ -1,6 +1,6 @@
 //! Closures around real servers, for tests: each in a directory of its own, with endpoints that nobody else has.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -70,11 +70,8 @@ impl Drop for Root {
 
 /// Endpoints at which nobody listens.
 pub fn free_endpoints(count: usize) -> Vec<SocketAddr> {
-    let free = |_| TcpListener::bind("127.0.0.1:0").unwrap();
-    let listeners: Vec<TcpListener> = (0..count).map(free).collect();
-    listeners
-        .iter()
-        .map(|listener| listener.local_addr().unwrap())
+    (0..count)
+        .map(|_| hence_loopback::reserve().unwrap())
         .collect()
 }
 

@@ -1,6 +1,5 @@
 //! `hence doctor`: what is installed here, what works, what does not, and what to do.
 
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -265,8 +264,7 @@ fn attempt(server: Server, root: &Path) -> Result<(), String> {
     };
     init(&Machine, root, server).map_err(why)?;
     let mut closure = Closure::open(&Machine, root).map_err(why)?;
-    let free = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
-    let endpoint = free.map_err(|error| error.to_string())?;
+    let endpoint = hence_loopback::reserve().map_err(|error| error.to_string())?;
     let key = Subject::Listen(endpoint).key();
     let listen = [Write::apply("doctor", vec![(key, Value::Nothing)], &Words)];
     let request = Request {

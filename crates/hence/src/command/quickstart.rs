@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::io::{self, BufRead, BufReader};
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -236,8 +236,7 @@ impl Shop {
              subsystems => {{ httpd => {{ restart => 'true' }} }}\n"
         );
         if let Some(server) = installed.get(self.sites.len() % installed.len().max(1)) {
-            let endpoint = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr());
-            let endpoint = endpoint.map_err(unstarted)?;
+            let endpoint = hence_loopback::reserve().map_err(unstarted)?;
             settings.push_str(&format!(
                 "http => {{ root => 'web', server => {}, listen => '{endpoint}' }}\n",
                 server.word()

@@ -171,10 +171,9 @@ impl Drop for Cluster {
 }
 
 fn free_ports(count: usize) -> Vec<u16> {
-    let listeners = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
-    let listeners: Vec<TcpListener> = listeners.collect();
-    let port = |listener: &TcpListener| listener.local_addr().unwrap().port();
-    listeners.iter().map(port).collect()
+    (0..count)
+        .map(|_| hence_loopback::reserve().unwrap().port())
+        .collect()
 }
 
 /// What stands before the port on which a member hears the others. It ends with the process.

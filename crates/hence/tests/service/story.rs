@@ -2,7 +2,7 @@
 //! answers; and from a URL back to the line. A real Apache and two real nginx.
 
 use std::fs;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
@@ -29,17 +29,12 @@ impl Site {
         let folder = std::env::temp_dir().join(format!("hence-web-{}-{name}", std::process::id()));
         fs::create_dir_all(folder.join("source/www/products")).unwrap();
         let server = Server::start(&folder, data);
-        let listeners: Vec<TcpListener> = NODES
-            .iter()
-            .map(|_| TcpListener::bind("127.0.0.1:0").unwrap())
-            .collect();
-        let endpoints = listeners.iter().map(|one| one.local_addr().unwrap());
+        let endpoints = NODES.iter().map(|_| hence_loopback::reserve().unwrap());
         let site = Self {
             folder,
             server,
             endpoints: endpoints.collect(),
         };
-        drop(listeners);
         for (node, endpoint) in NODES.iter().zip(&site.endpoints) {
             let server = if *node == "web1" { "apache" } else { "nginx" };
             let settings = format!(

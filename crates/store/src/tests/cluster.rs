@@ -208,10 +208,9 @@ pub(crate) fn patiently<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -
 }
 
 fn free_ports(count: usize) -> Vec<u16> {
-    let listeners = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
-    let listeners: Vec<TcpListener> = listeners.collect();
-    let port = |listener: &TcpListener| listener.local_addr().unwrap().port();
-    listeners.iter().map(port).collect()
+    (0..count)
+        .map(|_| hence_loopback::reserve().unwrap().port())
+        .collect()
 }
 
 /// A way to a member on which an answer gets lost each time that is asked for.
