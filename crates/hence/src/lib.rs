@@ -131,15 +131,21 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, world: &mut World) -> 
 /// Arguments that name no command: a wish for help, or a mistake.
 fn not_a_command(error: &clap::Error, world: &mut World) -> Exit {
     // A stream that is closed has nobody to complain to.
+    let mut console = Console::new(world, Form::Text, Colour::Never);
+    let said = error.to_string();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            let mut console = Console::new(world, Form::Text, Colour::Never);
-            let help = command::help::wished(&console, &error.to_string());
+            let help = command::help::wished(&console, &said);
             let _ = console.data().write_all(help.as_bytes());
             Exit::Done
         }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let help = command::help::wished(&console, &said);
+            let _ = world.stderr.write_all(help.as_bytes());
+            Exit::Input
+        }
         _ => {
-            let _ = write!(world.stderr, "{error}");
+            let _ = world.stderr.write_all(said.as_bytes());
             Exit::Input
         }
     }

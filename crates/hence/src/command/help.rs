@@ -22,6 +22,66 @@ pub struct Help {
     topic: Option<String>,
 }
 
+/// What all commands are for, in the order in which a newcomer meets them.
+const CHAPTERS: [(&str, &[&str]); 9] = [
+    ("First steps", &["quickstart", "doctor", "help"]),
+    (
+        "Sources and what they come to",
+        &["compile", "check", "parse", "compare", "generate"],
+    ),
+    (
+        "Why, and what if",
+        &["why", "why-not", "impact", "blame", "diff"],
+    ),
+    (
+        "What nodes should be",
+        &[
+            "push",
+            "add",
+            "set",
+            "remove",
+            "replace",
+            "intersect",
+            "toggle",
+            "rename",
+            "show",
+            "list",
+            "apropos",
+            "tag",
+            "untag",
+            "guide",
+            "console",
+            "import",
+        ],
+    ),
+    (
+        "What nodes run",
+        &[
+            "validate",
+            "plan",
+            "activate",
+            "rollout",
+            "during",
+            "inventory",
+            "config",
+            "explain",
+            "export",
+            "agent",
+            "check-in",
+        ],
+    ),
+    (
+        "The ledger below it",
+        &[
+            "assert", "retract", "apply", "undo", "log", "state", "snapshot", "restore", "forget",
+            "backup", "dump", "load", "store",
+        ],
+    ),
+    ("One service for many", &["serve", "token", "watch"]),
+    ("Servers and files that are as asserted", &["http", "xml"]),
+    ("Your shell", &["completions", "man", "new-command"]),
+];
+
 impl Help {
     /// Prints the page.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
@@ -30,7 +90,7 @@ impl Help {
         let text = match &self.topic {
             None => {
                 let below = below(&hence, &plugin::installed(console));
-                hence.after_help(below).render_long_help().to_string()
+                in_chapters(&hence.after_help(below).render_long_help().to_string())
             }
             Some(topic) => match page(topic) {
                 Some(page) => shown(page),
@@ -45,7 +105,7 @@ impl Help {
     }
 }
 
-/// Help as somebody wished for it with an option; if it is about all commands, so are the plug-ins in it.
+/// Help as somebody wished for it with an option; if it is about all commands, they are in chapters, and the plug-ins follow.
 pub fn wished(console: &Console<'_>, help: &str) -> String {
     let hence = Arguments::command();
     let always = hence.get_after_help().map(ToString::to_string);
@@ -53,10 +113,26 @@ pub fn wished(console: &Console<'_>, help: &str) -> String {
     match parts {
         Some((commands, rest)) => {
             let below = below(&hence, &plugin::installed(console));
-            tidy(&format!("{commands}{below}{rest}"))
+            tidy(&in_chapters(&format!("{commands}{below}{rest}")))
         }
         None => tidy(help),
     }
+}
+
+/// Help about all commands, which clap tells in one long list.
+fn in_chapters(help: &str) -> String {
+    let parts = help.split_once("Commands:\n");
+    let parts = parts.and_then(|(above, rest)| Some((above, rest.split_once("\n\n")?)));
+    let Some((above, (commands, below))) = parts else {
+        return help.to_owned();
+    };
+    let named = |line| Some((str::split_whitespace(line).next()?, line));
+    let lines: BTreeMap<&str, &str> = commands.lines().filter_map(named).collect();
+    let chapters = CHAPTERS.iter().map(|(chapter, names)| {
+        let lines = names.iter().filter_map(|name| lines.get(name).copied());
+        format!("{chapter}:\n{}\n\n", lines.collect::<Vec<_>>().join("\n"))
+    });
+    format!("{above}{}{below}", chapters.collect::<String>())
 }
 
 /// A page without what its test does and a reader need not see.
@@ -125,4 +201,26 @@ fn unknown_topic(
         diagnostic = diagnostic.help(format!("did you mean `hence help {name}`?"));
     }
     diagnostic.help("`hence help` lists the commands; a diagnostic's code stands in its first line")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_in_one_chapter() {
+        let hence = Arguments::command();
+        let mut commands: Vec<&str> = hence
+            .get_subcommands()
+            .map(clap::Command::get_name)
+            .collect();
+        let mut told: Vec<&str> = CHAPTERS
+            .iter()
+            .flat_map(|(_, names)| *names)
+            .copied()
+            .collect();
+        commands.sort_unstable();
+        told.sort_unstable();
+        assert_eq!(told, commands);
+    }
 }
