@@ -62,8 +62,22 @@ pub enum End {
 const LONGEST: usize = 8000;
 
 impl Agent<'_> {
-    /// Goes one round.
+    /// Goes one round. What keeps it from its work is told the server, too.
     pub fn round(&self) -> Result<Ended, Error> {
+        let gone = self.go_round();
+        if let Err(error) = &gone {
+            let mut state = State::read(self.host, &self.settings.directory).unwrap_or_default();
+            state.outcome = Some(Outcome::Failed);
+            state.error = Some(error.to_string());
+            let command = self.settings.facts.as_deref();
+            let (facts, _) = facts::lasting(self.host, command, self.settings.limit);
+            // That nobody hears it is no trouble: it is also in the log, and said again by the next round.
+            let _ = self.check_in(&state, &facts, &None);
+        }
+        gone
+    }
+
+    fn go_round(&self) -> Result<Ended, Error> {
         let directory = &self.settings.directory;
         let made = self.host.make_directory(&directory.join("maps"));
         made.doing(|| format!("making `{}`", directory.display()))?;

@@ -162,7 +162,7 @@ pub fn init(host: &dyn Host, root: &Path, server: Server) -> Result<PathBuf, Ref
 }
 
 /// What of a path cannot stand in a configuration as it is.
-fn odd(path: &Path) -> Option<char> {
+pub fn odd(path: &Path) -> Option<char> {
     let plain = |character: char| character.is_ascii_alphanumeric() || "/.-_+@".contains(character);
     let path = path.to_string_lossy();
     path.chars().find(|character| !plain(*character))

@@ -2,7 +2,7 @@
 //! and `hence doctor` says what is missing.
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -51,13 +51,33 @@ impl Shop {
         (code, String::from_utf8(said).unwrap())
     }
 
+    /// Where all of it is.
+    fn folder(&self) -> PathBuf {
+        let environment = self.commands()[0].strip_prefix(". ").unwrap();
+        Path::new(environment).parent().unwrap().to_owned()
+    }
+
     /// Ends it as Ctrl-C does.
-    fn close(mut self) {
+    fn close(self) {
+        self.end("-INT");
+    }
+
+    fn end(mut self, signal: &str) {
         let number = self.process.id().to_string();
-        let told = Command::new("kill").args(["-INT", &number]).status();
+        let told = Command::new("kill").args([signal, &number]).status();
         assert!(told.unwrap().success());
         assert!(self.process.wait().unwrap().success());
     }
+}
+
+/// Nothing of it is on the disk, and no process knows of it.
+fn is_gone(folder: &Path) {
+    assert!(!folder.exists());
+    let left = Command::new("pgrep")
+        .args(["-f", &folder.display().to_string()])
+        .output()
+        .unwrap();
+    assert!(left.stdout.is_empty(), "{left:?}");
 }
 
 #[test]
@@ -65,8 +85,7 @@ fn every_line_works_as_it_is_printed_and_nothing_is_left_behind() {
     let shop = Shop::open(&[]);
     let commands = shop.commands();
     assert!(commands.len() > 12, "{commands:?}");
-    let folder = commands[0].strip_prefix(". ").unwrap();
-    let folder = Path::new(folder).parent().unwrap().to_owned();
+    let folder = shop.folder();
     let mut hours = Vec::new();
     for command in &commands[1..] {
         let (code, said) = shop.try_out(command);
@@ -91,17 +110,56 @@ fn every_line_works_as_it_is_printed_and_nothing_is_left_behind() {
     }
     // The change was taken back: nodes answer as in the beginning.
     let start = Instant::now();
-    while shop.try_out(hours[0]).1 != "We are open from nine to five" {
+    while shop.try_out(hours[0]).1 != "We are open from nine to five\n" {
         assert!(start.elapsed() < Duration::from_secs(60));
         std::thread::sleep(Duration::from_millis(100));
     }
     shop.close();
-    assert!(!folder.exists());
-    let left = Command::new("pgrep")
-        .args(["-f", &folder.display().to_string()])
+    is_gone(&folder);
+}
+
+#[test]
+fn nothing_is_left_behind_either_when_its_terminal_is_closed_or_nobody_can_read_it() {
+    let shop = Shop::open(&[]);
+    let folder = shop.folder();
+    shop.end("-HUP");
+    is_gone(&folder);
+    let temporary = std::env::temp_dir().join(format!("hence-unread-{}", std::process::id()));
+    std::fs::create_dir(&temporary).unwrap();
+    let unread = Command::new(env!("CARGO_BIN_EXE_hence"))
+        .arg("quickstart")
+        .env("TMPDIR", &temporary)
+        .stdout(std::fs::File::create("/dev/full").unwrap())
         .output()
         .unwrap();
-    assert!(left.stdout.is_empty(), "{left:?}");
+    assert_eq!(unread.status.code(), Some(2), "{unread:?}");
+    is_gone(&temporary.join("hence-quickstart"));
+    std::fs::remove_dir(&temporary).unwrap();
+}
+
+#[test]
+fn what_cannot_be_started_says_why() {
+    let refused = |words: &[&str], variables: &[(&str, &str)], expected: &str| {
+        let output = Command::new(env!("CARGO_BIN_EXE_hence"))
+            .arg("quickstart")
+            .args(words)
+            .envs(variables.iter().copied())
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains(expected), "{said}");
+        output.status.code()
+    };
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = (taken.local_addr().unwrap().to_string(), taken);
+    let code = refused(&["--listen", &taken.0], &[], "ddress already in use");
+    assert_eq!(code, Some(2));
+    let elsewhere = refused(&["--listen", "0.0.0.0:0"], &[], "on this machine alone");
+    assert_eq!(elsewhere, Some(1));
+    let odd = refused(&["--keep", "a folder"], &[], "has ` ` in it");
+    assert_eq!(odd, Some(1));
+    let nowhere = refused(&[], &[("TMPDIR", "/nowhere")], "`/nowhere`");
+    assert_eq!(nowhere, Some(1));
 }
 
 #[test]
@@ -152,6 +210,13 @@ fn the_doctor_says_what_works_what_is_missing_and_what_to_do() {
     for name in ["hence", "git", "gpg", "puppet", "apache", "nginx"] {
         assert_eq!(here[name].0, "good", "{here:?}");
     }
+    // An empty directory is no ledger, and does not become one.
+    let empty = Path::new(env!("CARGO_TARGET_TMPDIR")).join("doctor-empty");
+    std::fs::create_dir_all(&empty).unwrap();
+    let name = empty.display().to_string();
+    let (_, there) = ask(&std::env::var("PATH").unwrap(), &[("HENCE_DATA", &name)]);
+    assert_eq!(there[&name].0, "missing", "{there:?}");
+    assert!(std::fs::read_dir(&empty).unwrap().next().is_none());
     let (_, without) = ask("/nowhere", &[]);
     assert_eq!(without["git"].0, "missing", "{without:?}");
     assert_eq!(without["git"].1, "on Debian: apt-get install git");

@@ -22,7 +22,7 @@ pub trait Vocabulary {
     /// Where the keys are that this one may support.
     fn reach(&self, key: &Key) -> Reach;
 
-    /// Whether what is said about it stays when an old version is restored.
+    /// Whether what is said about it stays when an old version is restored, or the newest change is taken back.
     fn endures(&self, _: &Key) -> bool {
         false
     }

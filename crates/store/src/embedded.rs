@@ -54,6 +54,11 @@ struct Opened {
 }
 
 impl Redb {
+    /// Whether there is a store in a directory.
+    pub fn is_there(directory: &Path) -> bool {
+        directory.join(FILE).exists()
+    }
+
     /// The store in a directory, which is made if there is none.
     pub fn open(directory: &Path) -> Result<Self, Error> {
         fs::create_dir_all(directory).map_err(|error| failed("creating", directory, error))?;

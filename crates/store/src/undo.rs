@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use hence_ledger::{Act, Change, Entry, Key};
+use hence_ledger::{Act, Change, Entry, Key, Vocabulary};
 use hence_model::diagnostic::{Code, Diagnostic};
 
 use crate::repository::commit_of;
@@ -35,7 +35,7 @@ impl Repository {
         loop {
             self.expect(request)?;
             let (undoes, changes) = match version {
-                None => self.newest_standing()?,
+                None => self.newest_standing(rules.vocabulary)?,
                 Some(version) => (version, self.inverse(version)?),
             };
             if changes.is_empty() {
@@ -53,13 +53,16 @@ impl Repository {
         }
     }
 
-    /// The newest commit that stands, and what takes it back.
-    fn newest_standing(&self) -> Result<(u64, Vec<Change>), Refused> {
+    /// The newest commit that stands, and what takes it back. Nobody means one that changed only what endures: who takes
+    /// back a change does not shut out a node that came in since.
+    fn newest_standing(&self, vocabulary: &dyn Vocabulary) -> Result<(u64, Vec<Change>), Refused> {
         let mut standing = Standing::default();
         for entry in self.log() {
             let entry = entry?;
             let version = entry.version;
-            if let Some(changes) = standing.pass(self, entry)? {
+            if let Some(changes) = standing.pass(self, entry)?
+                && !changes.iter().all(|one| vocabulary.endures(&one.key))
+            {
                 return Ok((version, inverse(&changes)));
             }
         }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use hence_agent::{End, Form, Map, map_path};
+use hence_agent::{End, Form, Machine, Map, map_path};
 use hence_api::words::Outcome;
 
 use crate::fleet::{Fleet, Node, site};
@@ -206,6 +206,31 @@ fn drift_is_found_put_aside_and_put_right() {
     assert!(drift.contains("port` is gone"), "{drift}");
     assert_eq!(node.round().end, End::Nothing);
     assert_eq!(fleet.report().drift, None);
+}
+
+#[test]
+fn what_keeps_a_node_from_its_work_is_reported_until_it_is_gone() {
+    let fleet = Fleet::new();
+    let node = Node::new("obstacle", &fleet);
+    let version = fleet.activate();
+    node.round();
+    let path = node.directory.join("site.conf");
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    let error = node.round_on(&Machine::default()).unwrap_err().to_string();
+    let report = fleet.report();
+    assert_eq!(
+        (report.applied, report.outcome, report.error),
+        (Some(version), Some(Outcome::Failed), Some(error))
+    );
+    assert!(report.facts.contains_key("hostname"), "{:?}", report.facts);
+    fs::remove_dir(&path).unwrap();
+    assert_eq!(node.round().end, End::Applied(version));
+    let report = fleet.report();
+    assert_eq!(
+        (report.outcome, report.error),
+        (Some(Outcome::Applied), None)
+    );
 }
 
 #[test]

@@ -4,16 +4,16 @@
 //! installed, closures run it, each a process of its own as they would be elsewhere. All of it ends with this command.
 
 use std::fs;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Write};
 use std::net::SocketAddr;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use hence_closure::closure::Closure;
+use hence_closure::closure::{self, Closure};
 use hence_closure::host::Machine;
 use hence_closure::server::Server;
 use hence_model::diagnostic::{Code, Diagnostic};
@@ -73,26 +73,24 @@ impl Quickstart {
         signals::heed(move || {
             let _ = ended.send(());
         });
-        let folder = self.folder(console)?;
+        if !self.listen.ip().is_loopback() {
+            let message = format!("`{}` is not on this machine alone", self.listen);
+            let help = "`hence serve --listen` is for others, too";
+            return Err(refused(message, help));
+        }
+        let program = std::env::current_exe().map_err(unstarted)?;
         let mut shop = Shop {
-            folder,
+            folder: self.folder(console)?,
             is_kept: self.keep.is_some(),
-            program: std::env::current_exe().map_err(unstarted)?,
+            program,
             server: String::new(),
             processes: Vec::new(),
             sites: Vec::new(),
         };
-        let opened = shop.open(console, self.listen, &end);
-        let exit = match opened {
-            Ok(true) => {
-                shop.tell(console)?;
-                // If nobody can end it, nobody will.
-                let _ = end.recv();
-                Ok(Exit::Done)
-            }
-            Ok(false) => Ok(Exit::Done),
-            Err(stop) => Err(stop),
-        };
+        let ran = shop.run(console, self.listen, &end);
+        // Whoever ends all of it at once, as Ctrl-C does, also ends what it was just waiting for.
+        let is_ended = matches!(ran, Ok(()) | Err(Stop::Closed)) || end.try_recv().is_ok();
+        console.end_progress();
         shop.close();
         match shop.is_kept {
             true => console.say(&format!(
@@ -101,29 +99,50 @@ impl Quickstart {
             )),
             false => console.say("ended; nothing is left behind"),
         }
-        exit
+        match is_ended {
+            true => Ok(Exit::Done),
+            false => ran.map(|()| Exit::Done),
+        }
     }
 
-    /// An empty directory.
+    /// An empty directory, in which web servers can be configured.
     fn folder(&self, console: &Console<'_>) -> Result<PathBuf, Stop> {
         let path = match &self.keep {
             Some(name) => console.path(name),
-            None => {
-                let name = format!("hence-quickstart-{}", std::process::id());
-                std::env::temp_dir().join(name)
-            }
+            None => std::env::temp_dir(),
         };
-        let is_empty = fs::read_dir(&path).map_or(true, |mut entries| entries.next().is_none());
-        if !is_empty {
-            let trouble =
-                Diagnostic::error(QUICKSTART, format!("`{}` is not empty", path.display()));
-            return Err(Stop::Refused(Box::new(
-                trouble.help("name a directory that is not there yet"),
-            )));
+        let shown = path.display().to_string();
+        if let Some(odd) = closure::odd(&path) {
+            let message =
+                format!("no web server can serve from `{shown}`, which has `{odd}` in it");
+            let help = "`--keep DIRECTORY` names another one";
+            return Err(refused(message, help));
         }
-        let made = fs::create_dir_all(&path).and_then(|()| fs::canonicalize(&path));
-        made.map_err(|error| unwritable(&path.display().to_string(), &error))
+        let made = match &self.keep {
+            Some(_) => {
+                if fs::read_dir(&path).is_ok_and(|mut entries| entries.next().is_some()) {
+                    let help = "name a directory that is not there yet";
+                    return Err(refused(format!("`{shown}` is not empty"), help));
+                }
+                fs::create_dir_all(&path).map(|()| path)
+            }
+            None => of_our_own(&path),
+        };
+        let made = made.and_then(fs::canonicalize);
+        made.map_err(|error| unwritable(&shown, &error))
     }
+}
+
+/// A directory that nobody else has made: what is written there is to be trusted.
+fn of_our_own(above: &Path) -> io::Result<PathBuf> {
+    for attempt in 0.. {
+        let path = above.join(format!("hence-quickstart-{}-{attempt}", std::process::id()));
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|()| path),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 /// Everything that runs.
@@ -139,6 +158,21 @@ struct Shop {
 }
 
 impl Shop {
+    /// Starts all of it, says what to try, and waits until somebody ends it.
+    fn run(
+        &mut self,
+        console: &mut Console<'_>,
+        listen: SocketAddr,
+        end: &Receiver<()>,
+    ) -> Result<(), Stop> {
+        if self.open(console, listen, end)? {
+            self.tell(console)?;
+            // If nobody can end it, nobody will.
+            let _ = end.recv();
+        }
+        Ok(())
+    }
+
     /// Starts all of it; `false` if somebody ended it meanwhile.
     fn open(
         &mut self,
@@ -166,8 +200,7 @@ impl Shop {
             console.progress(&format!("starting the agent of {node}"));
             self.join(node)?;
         }
-        self.write("env", &self.environment())?;
-        self.admit("env", 0o600)?;
+        self.write_secret("env", &self.environment())?;
         let limit = Instant::now() + PATIENCE;
         loop {
             let inventory = self.hence(&["inventory", "--format", "json"])?;
@@ -176,10 +209,7 @@ impl Shop {
             let is_done = nodes.all(|node| node["applied_version"] == node["last_updated_version"]);
             console.progress("waiting for the agents");
             match end.recv_timeout(Duration::from_millis(200)) {
-                Ok(()) => {
-                    console.end_progress();
-                    return Ok(false);
-                }
+                Ok(()) => return Ok(false),
                 Err(RecvTimeoutError::Timeout) => {}
                 // Nobody can end it, so it waits without being told.
                 Err(RecvTimeoutError::Disconnected) => {
@@ -215,7 +245,10 @@ impl Shop {
         self.processes.push(serving);
         match line.trim().strip_prefix("listening at ") {
             Some(server) => server.clone_into(&mut self.server),
-            None => return Err(broken("the service does not start", &line)),
+            None => {
+                let log = fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+                return Err(broken("the service does not start", &log));
+            }
         }
         Ok(())
     }
@@ -266,6 +299,15 @@ impl Shop {
         written.map_err(|error| unwritable(name, &error))
     }
 
+    /// Writes what only we may read.
+    fn write_secret(&self, name: &str, text: &str) -> Result<(), Stop> {
+        let mut options = fs::File::options();
+        options.write(true).create_new(true).mode(0o600);
+        let file = options.open(self.folder.join(name));
+        let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+        written.map_err(|error| unwritable(name, &error))
+    }
+
     fn admit(&self, name: &str, mode: u32) -> Result<(), Stop> {
         let path = self.folder.join(name);
         let set = fs::set_permissions(&path, fs::Permissions::from_mode(mode));
@@ -275,7 +317,7 @@ impl Shop {
     fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(words).current_dir(&self.folder);
-        for variable in ["HENCE_DATA", "HENCE_CA", "HENCE_HTTP_ROOT", "HENCE_TOKEN"] {
+        for variable in ours() {
             command.env_remove(variable);
         }
         command.stdin(Stdio::null());
@@ -311,8 +353,9 @@ impl Shop {
     /// What a shell reads so that `hence` is this one, and speaks to this service.
     fn environment(&self) -> String {
         let program = self.program.parent().unwrap_or(Path::new("."));
+        let elsewhere: String = ours().map(|name| format!("unset {name}\n")).collect();
         format!(
-            "cd {}\nPATH={}:$PATH\nexport PATH\nexport HENCE_SERVER={}\nexport HENCE_TOKEN={}\n",
+            "cd {}\nPATH={}:$PATH\nexport PATH\n{elsewhere}export HENCE_SERVER={}\nexport HENCE_TOKEN={}\n",
             quoted(&self.folder),
             quoted(program),
             self.server,
@@ -363,7 +406,7 @@ impl Shop {
         let ask = |path: &str| {
             let (_, _, endpoint) = self.sites.first()?;
             Some(format!(
-                "curl -s -H 'Host: shop.test' http://{endpoint}{path}"
+                "curl -s -w '\\n' -H 'Host: shop.test' http://{endpoint}{path}"
             ))
         };
         let mut of_urls: Vec<String> = ask("/hours").into_iter().collect();
@@ -425,6 +468,16 @@ impl Shop {
             let _ = fs::remove_dir_all(&self.folder);
         }
     }
+}
+
+/// What is set here for commands of ours, and is not about this example.
+fn ours() -> impl Iterator<Item = String> {
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    names.filter(|name| name.starts_with("HENCE_"))
+}
+
+fn refused(message: String, help: &str) -> Stop {
+    Stop::Refused(Box::new(Diagnostic::error(QUICKSTART, message).help(help)))
 }
 
 fn broken(message: &str, said: &str) -> Stop {

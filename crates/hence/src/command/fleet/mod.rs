@@ -100,7 +100,7 @@ impl Remote {
         let token = match &self.token_file {
             Some(file) => read(file)?,
             None => console.variable("HENCE_TOKEN").ok_or_else(|| {
-                let trouble = Diagnostic::error(NO_TOKEN, format!("{server} asks for a token"));
+                let trouble = Diagnostic::error(NO_TOKEN, format!("there is no token for {server}"));
                 let help = "`--token-file FILE`, or the token in `$HENCE_TOKEN`";
                 Stop::Refused(Box::new(trouble.help(help)))
             })?,

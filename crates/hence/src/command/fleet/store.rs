@@ -32,7 +32,7 @@ impl Place {
     /// Whether there is a ledger.
     pub fn is_there(&self, console: &Console<'_>) -> Result<bool, Stop> {
         match self {
-            Self::Directory(name) => Ok(console.path(name).is_dir()),
+            Self::Directory(name) => Ok(Redb::is_there(&console.path(name))),
             Self::Cluster(address) => {
                 Etcd::is_there(address, &credentials(console)?).map_err(failed)
             }
