@@ -2,9 +2,9 @@
 
 use super::html::{Html, html, shortened};
 
-const WIDTH: i32 = 210;
+const WIDTH: i32 = 200;
 const HEIGHT: i32 = 48;
-const BESIDE: i32 = 56;
+const BESIDE: i32 = 48;
 const BELOW: i32 = 14;
 const MARGIN: i32 = 8;
 /// So many letters fit into a box.
@@ -29,6 +29,48 @@ pub(crate) struct Shape {
     pub detail: String,
     /// Where it leads.
     pub to: Option<String>,
+}
+
+/// So often boxes are put in order.
+const SWEEPS: usize = 6;
+
+/// In which row each box goes, in half boxes, so that few lines cross: every column is ordered by where those are that its
+/// boxes are joined with, again and again, to the right and back. Columns with fewer boxes have more room between them.
+pub(crate) fn rows(columns: &[Vec<usize>], lines: &[(usize, usize)]) -> Vec<usize> {
+    let mut columns = columns.to_vec();
+    let tallest = columns.iter().map(Vec::len).max().unwrap_or(0);
+    let count = columns.iter().flatten().max().map_or(0, |last| last + 1);
+    let mut joined = vec![Vec::new(); count];
+    for &(from, to) in lines {
+        joined[from].push(to);
+        joined[to].push(from);
+    }
+    let mut rows = vec![0; count];
+    let place = |column: &[usize], rows: &mut [usize]| {
+        for (at, &shape) in column.iter().enumerate() {
+            rows[shape] = (2 * at + 1) * tallest / column.len() - 1;
+        }
+    };
+    for column in &columns {
+        place(column, &mut rows);
+    }
+    for sweep in 0..SWEEPS {
+        let mut order: Vec<usize> = (0..columns.len()).collect();
+        if sweep % 2 == 1 {
+            order.reverse();
+        }
+        for at in order {
+            columns[at].sort_by_key(|&shape| match joined[shape].as_slice() {
+                [] => 10 * rows[shape],
+                others => {
+                    let sum: usize = others.iter().map(|&other| rows[other]).sum();
+                    10 * sum / others.len()
+                }
+            });
+            place(&columns[at], &mut rows);
+        }
+    }
+    rows
 }
 
 impl Picture {
@@ -118,6 +160,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn boxes_stand_beside_those_that_they_are_joined_with() {
+        // Each of three is joined with one of the other three, the other way round.
+        let columns = [vec![0, 1, 2], vec![3, 4, 5]];
+        let rows = rows(&columns, &[(0, 5), (1, 4), (2, 3)]);
+        assert_eq!([rows[0], rows[1], rows[2]], [rows[5], rows[4], rows[3]]);
+        let mut taken = rows[..3].to_vec();
+        taken.sort();
+        assert_eq!(taken, [0, 2, 4], "no two are in one place");
+    }
+
+    #[test]
     fn lines_go_from_the_right_of_a_box_to_the_left_of_the_next() {
         let mut picture = Picture::default();
         let shape = |column, title: &str| Shape {
@@ -133,7 +186,7 @@ mod tests {
         picture.line(one, other, "stands");
         let drawn = picture.drawn("both").into_string();
         assert!(
-            drawn.contains("d=\"M218 32C246 32 246 32 274 32\""),
+            drawn.contains("d=\"M208 32C232 32 232 32 256 32\""),
             "{drawn}"
         );
         assert!(drawn.contains(">&lt;one&gt;</text>"), "{drawn}");

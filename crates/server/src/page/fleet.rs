@@ -14,11 +14,12 @@ use hence_service::Service;
 use hence_service::explained::shown;
 use hence_service::pushed::Archive;
 
-use super::drawing::{Picture, Shape};
-use super::html::{Html, address, count, html, link, shortened};
-use super::nodes::{line_of, there, version};
+use super::drawing::{Picture, Shape, rows};
+use super::html::{Html, address, count, html, link};
+use super::nodes::{annotation, line_of, there, version};
 use super::session::Signed;
 use super::shell::{Area, Live, Sheet, Shown};
+use super::value;
 use crate::answer::No;
 use crate::hub::Hub;
 use crate::routes::At;
@@ -87,7 +88,7 @@ fn named(service: &Service, kind: Kind, folded: &str) -> Html {
 }
 
 /// What people call a group.
-fn called(group: &str) -> EcoString {
+pub(super) fn called(group: &str) -> EcoString {
     match fold(group) == hence_fleet::words::DEFAULT {
         true => "all nodes".into(),
         false => group.into(),
@@ -140,7 +141,8 @@ fn overview(service: &Service) -> Html {
     let mut group_rows = Html::default();
     for (name, made) in groups.iter().take(TOLD) {
         group_rows.add(
-            "<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td><td>{}</td><td class=\"number\">{}</td></tr>\n",
+            "<tr><th scope=\"row\">{}</th><td class=\"number\" data-of=\"Nodes\">{}</td><td data-of=\"Installs\">{}</td>\
+             <td class=\"number\" data-of=\"Sets\">{}</td></tr>\n",
             &[
                 &named(service, Kind::Group, name),
                 &size(name),
@@ -152,7 +154,8 @@ fn overview(service: &Service) -> Html {
     let mut feature_rows = Html::default();
     for (name, made) in features.iter().take(TOLD) {
         feature_rows.add(
-            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td class=\"number\">{}</td></tr>\n",
+            "<tr><th scope=\"row\">{}</th><td data-of=\"Includes\">{}</td><td data-of=\"Needs\">{}</td>\
+             <td data-of=\"Not with\">{}</td><td class=\"number\" data-of=\"Sets\">{}</td></tr>\n",
             &[
                 &named(service, Kind::Feature, name),
                 &several(service, Kind::Feature, &made.features),
@@ -172,7 +175,7 @@ fn overview(service: &Service) -> Html {
     }
     html(
         "<h1>Fleet <span class=\"aside\">{}, {}</span></h1>\n\
-         <section aria-labelledby=\"graph\">\n<h2 id=\"graph\">What installs what</h2>\n{}{}</section>\n\
+         <section aria-labelledby=\"graph\">\n<h2 id=\"graph\">What installs what</h2>\n{}{}{}</section>\n\
          <section aria-labelledby=\"groups\">\n<h2 id=\"groups\">Groups</h2>\n\
          <div class=\"wide\"><table>\n<caption class=\"unseen\">Groups and what they install</caption>\n\
          <thead><tr><th scope=\"col\">Group</th><th scope=\"col\" class=\"number\">Nodes</th><th scope=\"col\">Installs</th>\
@@ -186,7 +189,16 @@ fn overview(service: &Service) -> Html {
             &count(groups.len(), "group"),
             &count(features.len(), "feature"),
             &picture(service, &groups, &features),
-            &more(groups.len().max(features.len()), DRAWN, "are not drawn"),
+            &more(
+                groups.len(),
+                DRAWN,
+                "groups are not drawn; the table has them",
+            ),
+            &more(
+                features.len(),
+                DRAWN,
+                "features are not drawn; the table has them",
+            ),
             &group_rows,
             &more(groups.len(), TOLD, "are found by searching"),
             &feature_rows,
@@ -209,13 +221,17 @@ fn picture(
     groups: &BTreeMap<String, Made>,
     features: &BTreeMap<String, Made>,
 ) -> Html {
-    let drawn: Vec<&String> = features.keys().take(DRAWN).collect();
-    let mut columns: BTreeMap<&str, usize> = drawn.iter().map(|name| (name.as_str(), 1)).collect();
+    let of = |kind| match kind {
+        Kind::Group => groups,
+        _ => features,
+    };
+    let drawn = drawn(groups, features);
+    let mut columns: BTreeMap<&str, usize> = drawn.iter().map(|name| (*name, 1)).collect();
     // Nothing includes itself, so this ends; if it did, it would end all the same.
     for _ in 0..drawn.len() {
         let mut moved = false;
         for name in &drawn {
-            let column = columns[name.as_str()];
+            let column = columns[name];
             for included in &features[*name].features {
                 if let Some(other) = columns.get_mut(included.as_str())
                     && *other <= column
@@ -230,72 +246,88 @@ fn picture(
             break;
         }
     }
-    let mut picture = Picture::default();
-    let mut shapes: BTreeMap<(Kind, &str), (usize, usize)> = BTreeMap::new();
-    let mut rows: BTreeMap<usize, usize> = BTreeMap::new();
-    let spelled = |kind, name: &str| {
-        let spelling = service.head().spelling(kind, name);
-        spelling.unwrap_or_else(|| name.into())
-    };
-    for (name, made) in groups.iter().take(DRAWN) {
-        let row = rows.entry(0).or_default();
-        let spelling = spelled(Kind::Group, name);
-        let shape = picture.shape(Shape {
-            column: 0,
-            row: *row,
-            class: "group",
-            title: called(&spelling).to_string(),
-            detail: format!("group, sets {}", made.parameters),
-            to: Some(address(&["groups", &spelling])),
-        });
-        shapes.insert((Kind::Group, name), (shape, *row));
-        *row += 2;
-    }
-    // Each column in the order of what leads to it, so that few lines cross.
-    let last = columns.values().copied().max().unwrap_or(0);
-    for column in 1..=last {
-        let mut here: Vec<(usize, &str)> = Vec::new();
-        for (name, _) in columns.iter().filter(|(_, at)| **at == column) {
-            let leading = shapes.iter().filter(|((kind, from), _)| {
-                let all = match kind {
-                    Kind::Group => groups,
-                    _ => features,
-                };
-                all[*from].features.iter().any(|other| other == name)
-            });
-            let leading: Vec<usize> = leading.map(|(_, (_, row))| *row).collect();
-            let mean = leading.iter().sum::<usize>() * 10 / leading.len().max(1);
-            here.push((if leading.is_empty() { usize::MAX } else { mean }, name));
-        }
-        here.sort();
-        for (row, (_, name)) in here.into_iter().enumerate() {
-            let spelling = spelled(Kind::Feature, name);
-            let made = &features[name];
-            let shape = picture.shape(Shape {
-                column,
-                row: 2 * row,
-                class: "feature",
-                title: spelling.to_string(),
-                detail: format!("feature, sets {}", made.parameters),
-                to: Some(address(&["features", &spelling])),
-            });
-            shapes.insert((Kind::Feature, name), (shape, 2 * row));
-        }
-    }
-    for ((kind, from), (shape, _)) in &shapes {
-        let all = match kind {
-            Kind::Group => groups,
-            _ => features,
-        };
-        for other in &all[*from].features {
-            if let Some((other, _)) = shapes.get(&(Kind::Feature, other.as_str())) {
-                picture.line(*shape, *other, "stands");
+    let groups_drawn = groups.keys().take(DRAWN);
+    let all: Vec<(Kind, &str, usize)> = groups_drawn
+        .map(|name| (Kind::Group, name.as_str(), 0))
+        .chain(columns.iter().map(|(name, at)| (Kind::Feature, *name, *at)))
+        .collect();
+    let numbers: BTreeMap<&str, usize> = all
+        .iter()
+        .enumerate()
+        .filter(|(_, (kind, ..))| *kind == Kind::Feature)
+        .map(|(number, (_, name, _))| (*name, number))
+        .collect();
+    let mut lines = Vec::new();
+    let mut ordered: Vec<Vec<usize>> = Vec::new();
+    let mut hidden = vec![0; all.len()];
+    for (number, (kind, name, column)) in all.iter().enumerate() {
+        ordered.resize(ordered.len().max(column + 1), Vec::new());
+        ordered[*column].push(number);
+        for other in &of(*kind)[*name].features {
+            match numbers.get(other.as_str()) {
+                Some(other) => lines.push((number, *other)),
+                None => hidden[number] += 1,
             }
         }
+    }
+    let rows = rows(&ordered, &lines);
+    let mut picture = Picture::default();
+    for (number, (kind, name, column)) in all.iter().enumerate() {
+        let spelling = service.head().spelling(*kind, name);
+        let spelling = spelling.unwrap_or_else(|| (*name).into());
+        let (class, title, top) = match kind {
+            Kind::Group => ("group", called(&spelling), "groups"),
+            _ => ("feature", spelling.clone(), "features"),
+        };
+        // What has no line for want of room must not look as if it had none.
+        let detail = match hidden[number] {
+            0 => format!("{class}, sets {}", of(*kind)[*name].parameters),
+            more => format!("{class}, and {more} not drawn"),
+        };
+        picture.shape(Shape {
+            column: *column,
+            row: rows[number],
+            class,
+            title: title.to_string(),
+            detail,
+            to: Some(address(&[top, &spelling])),
+        });
+    }
+    for (from, to) in lines {
+        picture.line(from, to, "stands");
     }
     picture.drawn(
         "Groups on the left and the features that they install; the tables below say the same",
     )
+}
+
+/// The features that are drawn: those that the groups beside them install come first, then those that are included, then
+/// the others.
+fn drawn<'a>(
+    groups: &'a BTreeMap<String, Made>,
+    features: &'a BTreeMap<String, Made>,
+) -> Vec<&'a str> {
+    let installed = groups.values().take(DRAWN).flat_map(|made| &made.features);
+    let mut drawn: Vec<&str> = Vec::new();
+    let add = |name: &'a str, drawn: &mut Vec<&'a str>| {
+        if drawn.len() < DRAWN && features.contains_key(name) && !drawn.contains(&name) {
+            drawn.push(name);
+        }
+    };
+    for name in installed {
+        add(name, &mut drawn);
+    }
+    let mut at = 0;
+    while let Some(name) = drawn.get(at).copied() {
+        for included in &features[name].features {
+            add(included, &mut drawn);
+        }
+        at += 1;
+    }
+    for name in features.keys() {
+        add(name, &mut drawn);
+    }
+    drawn
 }
 
 /// A group: who is in it, what it installs, what it sets.
@@ -322,8 +354,14 @@ async fn thing(hub: &Arc<Hub>, signed: &Signed, kind: Kind, name: String) -> Sho
                 _ => ("Feature", name.clone()),
             };
             let body = html(
-                "<p class=\"kicker\"><a href=\"/fleet\">{}</a></p>\n<h1>{}</h1>\n{}{}",
-                &[&kicker, &called, &facts, &assertions(service, kind, &name)?],
+                "<p class=\"kicker\"><a href=\"/fleet\">{}</a></p>\n<h1>{}</h1>\n{}{}{}",
+                &[
+                    &kicker,
+                    &called,
+                    &annotation(service, kind, &name),
+                    &facts,
+                    &assertions(service, kind, &name)?,
+                ],
             );
             Ok((called, body))
         })
@@ -389,7 +427,10 @@ fn assertions(service: &Service, kind: Kind, name: &str) -> Result<Html, No> {
         let spelling = service.head().spelling(Kind::Param, &parameter);
         let parameter = spelling.unwrap_or_else(|| parameter.into());
         let value = match shown(&assertion.value) {
-            Some(value) => html("<code>{}</code>", &[&shortened(&value, LONGEST)]),
+            Some(value) => html(
+                "<code>{}</code>",
+                &[&value::shown(service, &value, LONGEST)],
+            ),
             None => html("<span class=\"calm\">its default</span>", &[]),
         };
         let author = archive.made(assertion);
@@ -401,7 +442,7 @@ fn assertions(service: &Service, kind: Kind, name: &str) -> Result<Html, No> {
             )
         });
         rows.add(
-            "<tr><th scope=\"row\"><code>{}</code></th><td class=\"value\">{}</td><td>{}</td>\
+            "<tr><th scope=\"row\"><code>{}</code></th><td class=\"value\">{}</td><td data-of=\"Owner\">{}</td>\
              <td class=\"from\">{}<span class=\"by\">{} in {}</span></td></tr>\n",
             &[
                 &parameter,

@@ -160,6 +160,18 @@ pub(crate) fn link(to: &str, words: &dyn Piece) -> Html {
     html("<a href=\"{}\">{}</a>", &[&to, words])
 }
 
+/// A name that breaks behind what joins its parts, where there is no room for all of it.
+pub(crate) fn breaking(name: &str) -> Html {
+    let mut breaking = Html::default();
+    for part in name.split_inclusive(['/', '_', '.']) {
+        if !breaking.is_empty() {
+            breaking.add("<wbr>", &[]);
+        }
+        part.add_to(&mut breaking);
+    }
+    breaking
+}
+
 /// Words in which what stands between backticks is code.
 pub(crate) fn coded(words: &str) -> Html {
     let mut coded = Html::default();
@@ -226,6 +238,13 @@ mod tests {
     fn code_is_told_from_words() {
         let seen = coded("no `<b>` here").into_string();
         assert_eq!(seen, "no <code>&lt;b&gt;</code> here");
+    }
+
+    #[test]
+    fn names_break_where_their_parts_meet() {
+        let seen = breaking("group/web_1/<b>").into_string();
+        assert_eq!(seen, "group/<wbr>web_<wbr>1/<wbr>&lt;b&gt;");
+        assert_eq!(breaking("web1").into_string(), "web1");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! html       markup is ours, everything else is text
 //! session    who is signed in; forms are ours
 //! shell      what is around every page, and how they are sent
+//! value      values as people read them
 //! nodes why fleet plan history search     the pages
 //! events     when to look again
 //! ```
@@ -20,6 +21,7 @@ mod plan;
 mod search;
 mod session;
 mod shell;
+mod value;
 mod why;
 
 use std::sync::Arc;

@@ -1,5 +1,6 @@
 //! Nodes: what each is to run, whether it does, and where every value comes from.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -17,15 +18,20 @@ use hence_service::moment::moment;
 use hence_service::pushed::Archive;
 use serde::Deserialize;
 
-use super::html::{Html, address, count, encoded, html, link, shortened};
+use super::html::{Html, address, count, encoded, html, link};
 use super::session::{Signed, see};
 use super::shell::{Area, Live, Sheet, Shown, home};
+use super::value::shown;
 use crate::answer::No;
-use crate::hub::Hub;
+use crate::hub::{Hub, Reader};
 use crate::routes::{Asked, At};
 
 /// So many nodes are on a page.
 const NODES: usize = 200;
+/// Among so many those who need somebody come first, and all are counted; more are only listed.
+const COUNTED: usize = 5000;
+/// Who was not heard for so many milliseconds may be gone. A node asks every few minutes.
+const LONG: u64 = 60 * 60 * 1000;
 /// So many parameters are on a page.
 const PARAMETERS: usize = 500;
 /// So much of a value stands in a table.
@@ -60,16 +66,31 @@ pub async fn list(
             .collect();
         names.sort();
         let all = names.len();
-        let after = after.as_deref().map(fold).unwrap_or_default();
-        names.retain(|(folded, _)| *folded > after);
-        let next = names.get(NODES - 1).filter(|_| names.len() > NODES);
-        let next = next.map(|(folded, _)| further(&format!("/?after={}", encoded(folded))));
-        names.truncate(NODES);
+        let mut ranked = Vec::new();
+        let mut counts: BTreeMap<Standing, usize> = BTreeMap::new();
+        if all <= COUNTED {
+            let reports = service.reports()?;
+            for (folded, name) in names {
+                let desired = service.version_of(&folded)?;
+                let standing = Standing::of(desired, reports.get(&folded), now);
+                *counts.entry(standing).or_default() += 1;
+                ranked.push((format!("{}{folded}", standing.rank()), name));
+            }
+            ranked.sort();
+        } else {
+            ranked = names;
+        }
+        let start = after.as_ref().map(|_| "/".to_owned());
+        let after = after.unwrap_or_default();
+        ranked.retain(|(place, _)| *place > after);
+        let next = ranked.get(NODES - 1).filter(|_| ranked.len() > NODES);
+        let next = next.map(|(place, _)| format!("/?after={}", encoded(place)));
+        ranked.truncate(NODES);
         let mut rows = Html::default();
-        for (folded, name) in &names {
-            let desired = service.version_of(folded)?;
-            let report = service.report_of(folded)?;
-            rows.add("{}", &[&row(name, desired, report.as_ref(), now)]);
+        for (_, name) in &ranked {
+            let desired = service.version_of(name)?;
+            let report = service.report_of(name)?;
+            rows.add("{}", &[&row(name, desired, report.as_ref(), now, sees_all)]);
         }
         Ok(match all {
             0 => html(
@@ -78,12 +99,17 @@ pub async fn list(
                 &[],
             ),
             _ => html(
-                "<h1>Nodes <span class=\"aside\">{}</span></h1>\n\
+                "<h1>Nodes <span class=\"aside\">{}</span></h1>\n{}\
                  <div class=\"wide\"><table class=\"nodes\">\n<caption class=\"unseen\">Nodes, what they are to run and what they \
                  run</caption>\n<thead><tr><th scope=\"col\">Node</th><th scope=\"col\">State</th>\
                  <th scope=\"col\" class=\"number\">Desired</th><th scope=\"col\" class=\"number\">Applied</th>\
                  <th scope=\"col\">Heard</th></tr></thead>\n<tbody>\n{}</tbody>\n</table></div>\n{}",
-                &[&count(all, "node"), &rows, &next],
+                &[
+                    &count(all, "node"),
+                    &counted(&counts),
+                    &rows,
+                    &further(start, next),
+                ],
             ),
         })
     });
@@ -91,49 +117,74 @@ pub async fn list(
     Ok(sheet.live(Live::Follows).into_response())
 }
 
-/// A link to what did not fit.
-pub(super) fn further(to: &str) -> Html {
-    html(
-        "<p class=\"further\"><a rel=\"next\" href=\"{}\">More</a></p>\n",
-        &[&to],
-    )
+/// How many nodes stand how.
+fn counted(counts: &BTreeMap<Standing, usize>) -> Html {
+    let mut list = Html::default();
+    for (standing, count) in counts {
+        list.add("<li>{} {}</li>\n", &[&standing.shown(), count]);
+    }
+    match list.is_empty() {
+        true => list,
+        false => html("<ul class=\"counts\">\n{}</ul>\n", &[&list]),
+    }
 }
 
-fn row(name: &str, desired: u64, report: Option<&Report>, now: u64) -> Html {
+/// Links to what did not fit, and back to where it begins.
+pub(super) fn further(start: Option<String>, next: Option<String>) -> Html {
+    if start.is_none() && next.is_none() {
+        return Html::default();
+    }
+    let start = start.map(|to| html("<a href=\"{}\">From the beginning</a> ", &[&to]));
+    let next = next.map(|to| html("<a rel=\"next\" href=\"{}\">More</a>", &[&to]));
+    html("<p class=\"further\">{}{}</p>\n", &[&start, &next])
+}
+
+fn row(name: &str, desired: u64, report: Option<&Report>, now: u64, with_links: bool) -> Html {
     let applied = report.and_then(|report| report.applied);
     html(
-        "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td><td>{}</td></tr>\n",
+        "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"number\" data-of=\"Desired\">{}</td>\
+         <td class=\"number\" data-of=\"Applied\">{}</td><td>{}</td></tr>\n",
         &[
             &link(&address(&["nodes", name]), &name),
-            &Standing::of(desired, report).shown(),
-            &version(desired),
-            &version(applied.unwrap_or(0)),
+            &Standing::of(desired, report, now).shown(),
+            &told(desired, with_links),
+            &told(applied.unwrap_or(0), with_links),
             &heard(report, now),
         ],
     )
 }
 
+/// A version, as a link for who may look at it.
+fn told(number: u64, with_links: bool) -> Html {
+    match with_links || number == 0 {
+        true => version(number),
+        false => html("{}", &[&number]),
+    }
+}
+
 /// How a node stands to what it is to run.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Standing {
-    /// It runs it.
-    Runs,
-    /// It runs it, but something was changed on it since.
-    Drifted,
-    /// It has not said so yet.
-    Waits,
-    /// It could not, and runs what it had.
-    RolledBack,
     /// It could not, and what it runs is not what it should be.
     Failed,
+    /// It could not, and runs what it had.
+    RolledBack,
+    /// It runs it, but something was changed on it since.
+    Drifted,
+    /// It has said nothing for long, so nobody knows.
+    Unheard,
+    /// It has not said so yet.
+    Waits,
     /// It never said anything.
     Silent,
+    /// It runs it.
+    Runs,
     /// There is nothing that it is to run.
     Idle,
 }
 
 impl Standing {
-    fn of(desired: u64, report: Option<&Report>) -> Self {
+    fn of(desired: u64, report: Option<&Report>, now: u64) -> Self {
         let Some(report) = report else {
             return match desired {
                 0 => Standing::Idle,
@@ -146,8 +197,18 @@ impl Standing {
             Some(Outcome::RolledBack) if has_refused => Standing::RolledBack,
             _ if report.drift.is_some() => Standing::Drifted,
             _ if desired == 0 => Standing::Idle,
+            _ if now.saturating_sub(report.time) > LONG => Standing::Unheard,
             _ if report.applied == Some(desired) => Standing::Runs,
             _ => Standing::Waits,
+        }
+    }
+
+    /// Those who need somebody come first.
+    fn rank(self) -> usize {
+        match self {
+            Standing::Failed | Standing::RolledBack | Standing::Drifted => 0,
+            Standing::Unheard => 1,
+            _ => 2,
         }
     }
 
@@ -158,6 +219,7 @@ impl Standing {
             Standing::Waits => ("soon", "not yet"),
             Standing::RolledBack => ("bad", "rolled back"),
             Standing::Failed => ("bad", "failed"),
+            Standing::Unheard => ("soon", "not heard lately"),
             Standing::Silent => ("calm", "never heard"),
             Standing::Idle => ("calm", "nothing to run"),
         };
@@ -262,7 +324,7 @@ pub async fn node(
     At(node): At<String>,
     Asked(looking): Asked<Looking>,
 ) -> Shown {
-    signed.access.must_see(&node)?;
+    let reader = signed.access.must_see(&node)?;
     let sees_all = signed.access.0.may_everywhere(Role::Read);
     let now = hub.now();
     let which = match sees_all {
@@ -273,23 +335,43 @@ pub async fn node(
         .work(move |service| {
             let name = there(service, Kind::Node, &node)?;
             let summary = summary(service, &name, now, sees_all)?;
-            let after = looking.after.as_deref().unwrap_or_default();
+            let service = &*service;
+            // What people note about a node is not for the node.
+            let note = match reader {
+                Reader::Other => annotation(service, Kind::Node, &name),
+                Reader::Itself => Html::default(),
+            };
             let table = which.look(service, &name, |pool, archive| {
-                table(pool, archive, &name, which, after, sees_all)
+                let looked = Looked {
+                    service,
+                    pool,
+                    archive,
+                    which,
+                };
+                table(&looked, &name, looking.after.as_deref(), sees_all)
             })?;
             let choice = match sees_all {
                 true => choice(service, &name, which)?,
                 false => Html::default(),
             };
             let body = html(
-                "<p class=\"kicker\">Node</p>\n<h1>{}</h1>\n{}{}{}",
-                &[&name, &summary, &choice, &table],
+                "<p class=\"kicker\">Node</p>\n<h1>{}</h1>\n{}{}{}{}",
+                &[&name, &note, &summary, &choice, &table],
             );
             Ok((name, body))
         })
         .await?;
     let sheet = Sheet::new(&name, Area::Nodes, body).live(Live::Follows);
     Ok(sheet.into_response())
+}
+
+/// What somebody noted about a thing.
+pub(super) fn annotation(service: &Service, kind: Kind, name: &str) -> Html {
+    let noted = service.state().get(&kind.key(name).child("annotation"));
+    match noted.and_then(|noted| noted.value.as_text()) {
+        None | Some("") => Html::default(),
+        Some(note) => html("<p class=\"lead\">{}</p>\n", &[&note]),
+    }
 }
 
 fn summary(service: &mut Service, node: &str, now: u64, with_links: bool) -> Result<Html, No> {
@@ -319,9 +401,9 @@ fn summary(service: &mut Service, node: &str, now: u64, with_links: bool) -> Res
          <div><dt>Applied</dt><dd>{}</dd></div>\n<div><dt>Heard</dt><dd>{}</dd></div>\n\
          <div><dt>Groups</dt><dd>{}</dd></div>\n<div class=\"broad\"><dt>Features</dt><dd>{}</dd></div>\n</dl>\n",
         &[
-            &Standing::of(desired, report).shown(),
-            &version(desired),
-            &version(applied),
+            &Standing::of(desired, report, now).shown(),
+            &told(desired, with_links),
+            &told(applied, with_links),
             &heard(report, now),
             &names("groups", &groups),
             &names("features", &features),
@@ -372,63 +454,79 @@ fn choice(service: &Service, node: &str, which: Which) -> Result<Html, No> {
     ))
 }
 
-fn table(
-    pool: &Pool,
-    archive: &Archive<'_>,
-    node: &str,
+/// What is looked at.
+struct Looked<'a> {
+    service: &'a Service,
+    pool: &'a Pool,
+    archive: &'a Archive<'a>,
     which: Which,
-    after: &str,
-    with_origins: bool,
-) -> Html {
+}
+
+fn table(looked: &Looked<'_>, node: &str, after: Option<&str>, with_origins: bool) -> Html {
+    let (pool, which) = (looked.pool, looked.which);
     // A node that came since has what strangers have.
     let config = pool.config(node);
     let config = config.unwrap_or_else(|| pool.stranger_config());
-    let mut parameters = config.iter().skip_while(|(name, _)| name.as_str() <= after);
+    let first = after.unwrap_or_default();
+    let mut parameters = config.iter().skip_while(|(name, _)| name.as_str() <= first);
     let mut rows = Html::default();
     let mut last = None;
     for (name, value) in parameters.by_ref().take(PARAMETERS) {
-        let value = shortened(&value.to_string(), LONGEST_VALUE);
-        let explanation = pool.explain(node, name).filter(|_| with_origins);
-        let [from, source] = match &explanation {
-            None => [Html::default(), Html::default()],
-            Some(explanation) => gutter(archive, explanation),
-        };
+        let value = shown(looked.service, &value.to_string(), LONGEST_VALUE);
         let why = format!(
             "{}{}",
             address(&["nodes", node, "why", name]),
             which.query()
         );
-        let name_cell = match with_origins {
-            true => link(&why, name),
-            false => html("{}", &[name]),
+        let (name_cell, origin) = match with_origins {
+            true => {
+                let explanation = pool.explain(node, name);
+                let [from, source] = explanation
+                    .map(|explanation| gutter(looked.archive, &explanation))
+                    .unwrap_or_default();
+                let cells = "<td class=\"from\">{}</td><td class=\"from\">{}</td>";
+                (link(&why, name), html(cells, &[&from, &source]))
+            }
+            false => (html("{}", &[name]), Html::default()),
         };
         rows.add(
-            "<tr><th scope=\"row\"><code>{}</code></th><td class=\"value\"><code>{}</code></td>\
-             <td class=\"from\">{}</td><td class=\"from\">{}</td></tr>\n",
-            &[&name_cell, &value, &from, &source],
+            "<tr><th scope=\"row\"><code>{}</code></th><td class=\"value\"><code>{}</code></td>{}</tr>\n",
+            &[&name_cell, &value, &origin],
         );
         last = Some(name.clone());
     }
+    let here = address(&["nodes", node]);
     let next = parameters.next().and(last).map(|last| {
         let join = match which {
             Which::Active => "?",
             Which::Asserted => "?of=asserted&",
         };
-        let here = address(&["nodes", node]);
-        further(&format!("{here}{join}after={}", encoded(&last)))
+        format!("{here}{join}after={}", encoded(&last))
     });
+    let start = after.map(|_| format!("{here}{}", which.query()));
     if rows.is_empty() {
         return html(
             "<h2>Configuration</h2>\n<p class=\"empty\">It is empty.</p>\n",
             &[],
         );
     }
+    let origins = with_origins.then(|| {
+        html(
+            "<th scope=\"col\">From</th><th scope=\"col\">Written</th>",
+            &[],
+        )
+    });
     html(
         "<h2>Configuration <span class=\"aside\">{}</span></h2>\n\
          <div class=\"wide\"><table class=\"config\">\n<caption class=\"unseen\">Parameters, their values and where they come \
-         from</caption>\n<thead><tr><th scope=\"col\">Parameter</th><th scope=\"col\">Value</th>\
-         <th scope=\"col\">From</th><th scope=\"col\">Written</th></tr></thead>\n<tbody>\n{}</tbody>\n</table></div>\n{}",
-        &[&count(config.len(), "parameter"), &rows, &next],
+         from</caption>\n<thead><tr><th scope=\"col\">Parameter</th><th scope=\"col\">Value</th>{}</tr></thead>\n\
+         <tbody>\n{}</tbody>\n</table></div>\n{}",
+        &[
+            &count(config.len(), "parameter"),
+            &origins,
+            &rows,
+            &further(start, next),
+        ],
     )
 }
 
@@ -487,4 +585,30 @@ pub(super) fn who(contribution: &Contribution) -> Html {
         _ => link(&address(&["groups", group]), group),
     };
     html("{}{}", &[&feature, &group])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_was_not_heard_for_long_does_not_look_well() {
+        let report = |outcome| Report {
+            time: 1000,
+            applied: Some(4),
+            outcome,
+            ..Report::default()
+        };
+        let well = report(Some(Outcome::Applied));
+        assert_eq!(Standing::of(4, Some(&well), 1000 + LONG), Standing::Runs);
+        assert_eq!(Standing::of(4, Some(&well), 1001 + LONG), Standing::Unheard);
+        assert_eq!(Standing::of(5, Some(&well), 1001 + LONG), Standing::Unheard);
+        // What is known to be wrong stays wrong.
+        let failed = report(Some(Outcome::Failed));
+        assert_eq!(
+            Standing::of(4, Some(&failed), 1001 + LONG),
+            Standing::Failed
+        );
+        assert_eq!(Standing::of(0, None, 0), Standing::Idle);
+    }
 }

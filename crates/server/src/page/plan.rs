@@ -13,15 +13,16 @@ use ecow::EcoString;
 use hence_api::words::Doing;
 use hence_fleet::token::Role;
 use hence_fleet::{Changed, Difference};
-use hence_service::activation::Planned;
+use hence_service::activation::{Planned, STALE};
 use hence_service::{Extent, Pair, Service};
 use hence_store::Receipt;
 use serde::Deserialize;
 
 use super::fleet::more;
-use super::html::{Html, address, coded, count, html, link, shortened};
+use super::html::{Html, Piece, address, breaking, coded, count, html, link};
 use super::session::{Filled, Signed, see};
 use super::shell::{Area, Live, Sheet, Shown, troubles};
+use super::value::{self, legible};
 use crate::BAD_REQUEST;
 use crate::answer::No;
 use crate::hub::Hub;
@@ -33,27 +34,31 @@ const PARAMETERS: usize = 100;
 /// So many of those that are new, gone or wrong are told.
 const NAMES: usize = 100;
 /// So much of a value is told.
-const LONGEST: usize = 600;
+const LONGEST: usize = 5000;
+/// So long two lists may be for what differs in them to be marked.
+const LONGEST_LISTS: usize = 600;
 /// So long a reason may be.
 const LONGEST_MESSAGE: usize = 10_000;
 
 /// What would change now.
 pub async fn plan(State(hub): State<Arc<Hub>>, signed: Signed) -> Shown {
     signed.access.must(Role::Read)?;
-    Ok(sheet(&hub, &signed, Html::default()).await?.into_response())
+    let sheet = sheet(&hub, &signed, Html::default(), String::new());
+    Ok(sheet.await?.into_response())
 }
 
-async fn sheet(hub: &Arc<Hub>, signed: &Signed, said: Html) -> Result<Sheet, No> {
+/// The plan below what is said, with the reason that somebody has typed already.
+async fn sheet(hub: &Arc<Hub>, signed: &Signed, said: Html, reason: String) -> Result<Sheet, No> {
     let signed = signed.clone();
     let body = hub.work(move |service| {
         let planned = service.plan(&Extent::Everything)?;
-        Ok(page(service, &planned, &signed, &said))
+        Ok(page(service, &planned, &signed, &said, &reason))
     });
     let sheet = Sheet::new("Plan", Area::Plan, body.await?);
     Ok(sheet.live(Live::Tells))
 }
 
-fn page(service: &Service, planned: &Planned, signed: &Signed, said: &Html) -> Html {
+fn page(service: &Service, planned: &Planned, signed: &Signed, said: &Html, reason: &str) -> Html {
     let plan = &planned.plan;
     let is_empty = plan.is_empty() && !planned.strangers;
     let told = html(
@@ -84,7 +89,7 @@ fn page(service: &Service, planned: &Planned, signed: &Signed, said: &Html) -> H
             &count(plan.gone.len(), "node"),
             &restarts(restarting.count(), &totals.restart),
             &subsystems(&totals.reread),
-            &decision(service, planned, signed),
+            &decision(service, planned, signed, reason),
             &failures(planned),
             &differences(service, planned),
             &names("New nodes", &plan.new, true),
@@ -116,7 +121,7 @@ fn subsystems(all: &std::collections::BTreeMap<EcoString, usize>) -> Html {
 }
 
 /// The button, or why there is none.
-fn decision(service: &Service, planned: &Planned, signed: &Signed) -> Html {
+fn decision(service: &Service, planned: &Planned, signed: &Signed, reason: &str) -> Html {
     let no = |words: &str| html("<p class=\"flash soon\">{}</p>\n", &[&words]);
     if !planned.failures.is_empty() {
         return no("It cannot be activated like this.");
@@ -134,11 +139,12 @@ fn decision(service: &Service, planned: &Planned, signed: &Signed) -> Html {
         "<form class=\"decision\" method=\"post\" action=\"/plan\">{}\
          <input type=\"hidden\" name=\"plan\" value=\"{}\">\n\
          <label for=\"message\">Why, for the history</label>\n\
-         <input id=\"message\" name=\"message\" type=\"text\" autocomplete=\"off\">\n\
+         <input id=\"message\" name=\"message\" type=\"text\" value=\"{}\" autocomplete=\"off\">\n\
          <button class=\"main\">Activate on {}</button>\n</form>\n",
         &[
             &signed.field(),
             &planned.pair.to_string(),
+            &reason,
             &count(planned.plan.nodes.len(), "node"),
         ],
     )
@@ -207,7 +213,7 @@ fn differences(service: &Service, planned: &Planned) -> Html {
     // What most nodes share comes first.
     alike.sort_by_key(|(_, nodes)| std::cmp::Reverse(nodes.len()));
     let mut sections = Html::default();
-    for (number, (difference, nodes)) in alike.iter().take(CHANGES).enumerate() {
+    for (difference, nodes) in alike.iter().take(CHANGES) {
         let mut rows = Html::default();
         for changed in difference.parameters.iter().take(PARAMETERS) {
             rows.add("{}", &[&row(service, changed, nodes[0])]);
@@ -215,13 +221,12 @@ fn differences(service: &Service, planned: &Planned) -> Html {
         let restart = impact("restarts", &difference.restart);
         let reread = impact("re-reads", &difference.reread);
         sections.add(
-            "<section class=\"change\" aria-labelledby=\"change{}\">\n<h2 id=\"change{}\">{} {}{}</h2>\n\
+            "<section class=\"change\" aria-label=\"{}\">\n<h2>{} {}{}</h2>\n\
              <p class=\"note\">{}</p>\n<div class=\"wide\"><table class=\"diff\">\n<caption class=\"unseen\">What changes</caption>\n\
              <thead><tr><th scope=\"col\">Parameter</th><th scope=\"col\">Now</th><th scope=\"col\">Then</th></tr></thead>\n\
              <tbody>\n{}</tbody>\n</table></div>\n{}</section>\n",
             &[
-                &number,
-                &number,
+                &title(nodes),
                 &count(nodes.len(), "node"),
                 &restart,
                 &reread,
@@ -240,6 +245,15 @@ fn differences(service: &Service, planned: &Planned) -> Html {
     )
 }
 
+/// What a set of changes is called: no two are alike on the same node.
+fn title(nodes: &[&str]) -> String {
+    let (first, many) = (nodes[0], count(nodes.len(), "node"));
+    match nodes.len() {
+        1 => format!("{many}: {first}"),
+        _ => format!("{many}: {first} and others"),
+    }
+}
+
 fn impact(verb: &str, subsystems: &[EcoString]) -> Html {
     match subsystems.is_empty() {
         true => Html::default(),
@@ -254,29 +268,26 @@ fn impact(verb: &str, subsystems: &[EcoString]) -> Html {
 fn row(service: &Service, changed: &Changed, node: &str) -> Html {
     let text = |value: &Option<hence_fleet::Resolved>| value.as_ref().map(ToString::to_string);
     let (before, after) = (text(&changed.before), text(&changed.after));
-    let [now, then] = match (&before, &after) {
-        (Some(before), Some(after)) => match (service.legible(before), service.legible(after)) {
-            (None, None) => marked(before, after),
-            (old, new) => [
-                deleted(old.as_ref().unwrap_or(before)),
-                inserted(new.as_ref().unwrap_or(after)),
-            ],
-        },
-        (Some(before), None) => [deleted(before), absent()],
-        (None, Some(after)) => [absent(), inserted(after)],
-        (None, None) => [absent(), absent()],
+    let words = |value: &Option<String>| value.as_ref().map(|value| legible(service, value));
+    let (old, new) = (words(&before), words(&after));
+    let [now, then] = match (&old, &new) {
+        (Some(now), Some(then)) if old == before && new == after => marked(now, then),
+        (now, then) => [
+            now.as_deref().map_or_else(absent, deleted),
+            then.as_deref().map_or_else(absent, inserted),
+        ],
     };
     let why = format!(
         "{}?of=asserted",
         address(&["nodes", node, "why", &changed.name])
     );
     let name = match after.is_some() {
-        true => link(&why, &changed.name),
-        false => html("{}", &[&changed.name]),
+        true => link(&why, &breaking(&changed.name)),
+        false => breaking(&changed.name),
     };
     html(
-        "<tr><th scope=\"row\"><code>{}</code></th><td class=\"value\"><code>{}</code></td>\
-         <td class=\"value\"><code>{}</code></td></tr>\n",
+        "<tr><th scope=\"row\"><code>{}</code></th><td class=\"value\" data-of=\"Now\">{}</td>\
+         <td class=\"value\" data-of=\"Then\">{}</td></tr>\n",
         &[&name, &now, &then],
     )
 }
@@ -285,12 +296,20 @@ fn absent() -> Html {
     html("<span class=\"calm\">not set</span>", &[])
 }
 
+fn del(words: &dyn Piece) -> Html {
+    html("<del>{}</del>", &[words])
+}
+
+fn ins(words: &dyn Piece) -> Html {
+    html("<ins>{}</ins>", &[words])
+}
+
 fn deleted(text: &str) -> Html {
-    html("<del>{}</del>", &[&shortened(text, LONGEST)])
+    value::marked(text, LONGEST, del)
 }
 
 fn inserted(text: &str) -> Html {
-    html("<ins>{}</ins>", &[&shortened(text, LONGEST)])
+    value::marked(text, LONGEST, ins)
 }
 
 /// Two values with what differs marked.
@@ -298,12 +317,12 @@ fn marked(before: &str, after: &str) -> [Html; 2] {
     fn parts(text: &str) -> Vec<&str> {
         text.split(',').map(str::trim).collect()
     }
-    let is_short = before.len() + after.len() <= LONGEST;
+    let is_short = before.len() + after.len() <= LONGEST_LISTS;
     let (old, new) = (parts(before), parts(after));
     if !is_short || old.len().max(new.len()) < 2 {
         return [deleted(before), inserted(after)];
     }
-    let list = |of: &[&str], others: &[&str], mark: fn(&str) -> Html| {
+    let list = |of: &[&str], others: &[&str], mark: value::Mark| {
         let mut list = Html::default();
         for (number, part) in of.iter().enumerate() {
             if number > 0 {
@@ -314,9 +333,9 @@ fn marked(before: &str, after: &str) -> [Html; 2] {
                 false => list.add("{}", &[&mark(part)]),
             }
         }
-        list
+        html("<code>{}</code>", &[&list])
     };
-    [list(&old, &new, deleted), list(&new, &old, inserted)]
+    [list(&old, &new, del), list(&new, &old, ins)]
 }
 
 #[derive(Deserialize)]
@@ -344,8 +363,9 @@ pub async fn activate(
     if decision.message.len() > LONGEST_MESSAGE {
         return Err(No::new(BAD_REQUEST, "the reason is too long").into());
     }
+    let reason = decision.message.trim().to_owned();
     let doing = Doing {
-        message: decision.message.trim().to_owned(),
+        message: reason.clone(),
         ..Doing::default()
     };
     let request = hub.request(&signed.access.0, doing, "activate");
@@ -367,9 +387,18 @@ pub async fn activate(
             {
                 return Err(no.into());
             }
-            let sheet = sheet(&hub, &signed, troubles(&no)).await?;
+            let sheet = sheet(&hub, &signed, troubles(&here(no)), reason).await?;
             Ok(sheet.with(status).into_response())
         }
+    }
+}
+
+/// What is wrong, to somebody who has the plan as it is now before them.
+fn here(no: No) -> No {
+    match no.troubles() {
+        [stale] if stale.code == STALE => No::new(STALE, stale.message.clone())
+            .help("look at what would happen now, below, and activate that"),
+        _ => no,
     }
 }
 
@@ -380,12 +409,12 @@ mod tests {
     #[test]
     fn of_a_list_only_what_differs_is_marked() {
         let [now, then] = marked("MASTER, STARTD", "MASTER, SCHEDD").map(|html| html.into_string());
-        assert_eq!(now, "MASTER, <del>STARTD</del>");
-        assert_eq!(then, "MASTER, <ins>SCHEDD</ins>");
+        assert_eq!(now, "<code>MASTER, <del>STARTD</del></code>");
+        assert_eq!(then, "<code>MASTER, <ins>SCHEDD</ins></code>");
         let [now, then] = marked("80", "8080").map(|html| html.into_string());
         assert_eq!(
             (now.as_str(), then.as_str()),
-            ("<del>80</del>", "<ins>8080</ins>")
+            ("<code><del>80</del></code>", "<code><ins>8080</ins></code>")
         );
     }
 }

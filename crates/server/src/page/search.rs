@@ -1,24 +1,31 @@
 //! Finding things by a part of their name, and values by a part of them.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::IntoResponse;
 use hence_fleet::Kind;
 use hence_fleet::token::{Role, is_access};
+use hence_ledger::Key;
 use hence_ledger::key::fold;
 use hence_service::Service;
 use serde::Deserialize;
 
-use super::fleet::more;
-use super::html::{Html, address, html, link, shortened};
+use super::fleet::{called, more};
+use super::html::{Html, address, breaking, html, link, shortened};
 use super::session::Signed;
 use super::shell::{Area, Sheet, Shown};
+use super::value::{has, names_content, shown};
 use crate::hub::Hub;
 use crate::routes::Asked;
 
 /// So much of each kind is told.
 const MOST: usize = 50;
+/// So many of those who set a parameter are told.
+const SETTING: usize = 8;
+/// So much content is looked into.
+const CONTENTS: usize = 500;
 /// So long a question may be.
 const LONGEST: usize = 200;
 
@@ -36,7 +43,7 @@ pub async fn search(
     signed.access.must(Role::Read)?;
     let question = shortened(q.trim(), LONGEST);
     let form = html(
-        "<h1>Search</h1>\n<form class=\"decision\" role=\"search\" action=\"/search\">\
+        "<h1>Search</h1>\n<form class=\"decision\" action=\"/search\">\
          <label for=\"question\">Part of a name or of a value</label>\n\
          <input id=\"question\" name=\"q\" type=\"search\" value=\"{}\" spellcheck=\"false\">\n<button class=\"main\">Search</button></form>\n",
         &[&question],
@@ -64,41 +71,60 @@ fn found(service: &Service, question: &str) -> Html {
         let names = service.head().names(kind).into_iter();
         let names: Vec<_> = names.filter(|name| fold(name).contains(&wanted)).collect();
         let mut list = Html::default();
+        let setting = match kind {
+            Kind::Param => setting(service, names.iter().take(MOST).map(|name| fold(name))),
+            _ => BTreeMap::new(),
+        };
         for name in names.iter().take(MOST) {
             let item = match kind {
                 Kind::Node => link(&address(&["nodes", name]), name),
                 Kind::Group => link(&address(&["groups", name]), name),
                 Kind::Feature => link(&address(&["features", name]), name),
-                Kind::Param | Kind::Subsystem => html("<code>{}</code>", &[name]),
+                Kind::Param | Kind::Subsystem => {
+                    let by = setting.get(&fold(name)).map_or(&[][..], Vec::as_slice);
+                    html("<code>{}</code> {}", &[name, &set_by(service, name, by)])
+                }
             };
             list.add("<li>{}</li>\n", &[&item]);
         }
         sections.add("{}", &[&section(words, names.len(), &list)]);
     }
     let mut list = Html::default();
-    let mut count = 0;
+    let (mut count, mut looked) = (0, 0);
     for (key, assertion) in service.state().iter() {
         let names: Vec<_> = key.names().collect();
         let (Some(value), [kind, name, _, ..]) = (assertion.value.as_text(), names.as_slice())
         else {
             continue;
         };
-        if is_access(key) || !fold(value).contains(&wanted) {
+        if is_access(key) {
+            continue;
+        }
+        let text = match names_content(value) && looked < CONTENTS {
+            true => {
+                looked += 1;
+                service.legible(value)
+            }
+            false => None,
+        };
+        let is_in_text = text.is_some_and(|text| fold(&text).contains(&wanted));
+        if !is_in_text && !has(&fold(value), &wanted) {
             continue;
         }
         count += 1;
         if count > MOST {
             continue;
         }
+        let words = breaking(key.as_str());
         let key = match kind.as_ref() {
-            "node" => link(&address(&["nodes", name]), &key.as_str()),
-            "group" => link(&address(&["groups", name]), &key.as_str()),
-            "feature" => link(&address(&["features", name]), &key.as_str()),
-            _ => html("{}", &[&key.as_str()]),
+            "node" => link(&address(&["nodes", name]), &words),
+            "group" => link(&address(&["groups", name]), &words),
+            "feature" => link(&address(&["features", name]), &words),
+            _ => words,
         };
         list.add(
             "<li><code>{} = {}</code></li>\n",
-            &[&key, &shortened(value, LONGEST)],
+            &[&key, &shown(service, value, LONGEST)],
         );
     }
     sections.add("{}", &[&section("Values", count, &list)]);
@@ -108,6 +134,67 @@ fn found(service: &Service, question: &str) -> Html {
             &[&question],
         ),
         false => sections,
+    }
+}
+
+/// Who sets parameters, by their folded names.
+fn setting(
+    service: &Service,
+    parameters: impl Iterator<Item = String>,
+) -> BTreeMap<String, Vec<Key>> {
+    let mut setting: BTreeMap<String, Vec<Key>> =
+        parameters.map(|name| (name, Vec::new())).collect();
+    for (key, _) in service.state().iter() {
+        let names: Vec<_> = key.names().collect();
+        if let [kind, _, word, parameter] = names.as_slice()
+            && ["node", "group", "feature"].contains(&kind.as_ref())
+            && word == "param"
+            && let Some(keys) = setting.get_mut(parameter.as_ref())
+        {
+            keys.push(key.clone());
+        }
+    }
+    setting
+}
+
+/// Links to those who set a parameter: to what a node says about it, or to all that a group or a feature sets.
+fn set_by(service: &Service, parameter: &str, keys: &[Key]) -> Html {
+    let mut list = Html::default();
+    for key in keys.iter().take(SETTING) {
+        let names: Vec<_> = key.names().take(2).collect();
+        let [kind, name] = names.as_slice() else {
+            continue;
+        };
+        let spelled = |kind| {
+            let spelling = service.head().spelling(kind, name);
+            spelling.unwrap_or_else(|| name.as_ref().into())
+        };
+        if !list.is_empty() {
+            list.add(", ", &[]);
+        }
+        match kind.as_ref() {
+            "node" => {
+                let name = spelled(Kind::Node);
+                let why = address(&["nodes", &name, "why", parameter]);
+                list.add("{}", &[&link(&format!("{why}?of=asserted"), &name)]);
+            }
+            "group" => {
+                let name = spelled(Kind::Group);
+                list.add("{}", &[&link(&address(&["groups", &name]), &called(&name))]);
+            }
+            _ => {
+                let name = spelled(Kind::Feature);
+                list.add("{}", &[&link(&address(&["features", &name]), &name)]);
+            }
+        }
+    }
+    let more = match keys.len().saturating_sub(SETTING) {
+        0 => Html::default(),
+        more => html(" and {} more", &[&more]),
+    };
+    match list.is_empty() {
+        true => html("<span class=\"calm\">set by nobody</span>", &[]),
+        false => html("<span class=\"calm\">set by</span> {}{}", &[&list, &more]),
     }
 }
 

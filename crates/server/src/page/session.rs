@@ -22,7 +22,7 @@ use crate::hub::Hub;
 use crate::routes::Asked;
 use crate::{BAD_REQUEST, FORBIDDEN, TOO_SLOW, UNAUTHORISED};
 
-/// The name of the cookie.
+/// What the name of the cookie begins with.
 const COOKIE: &str = "hence";
 /// So many seconds somebody stays signed in.
 const LASTS: u64 = 24 * 60 * 60;
@@ -47,6 +47,57 @@ pub(crate) enum Visitor {
     Signed(Signed),
 }
 
+/// How the cookie of a request is called, and who may carry it.
+#[derive(Clone)]
+pub(crate) struct Jar {
+    name: String,
+    transport: Transport,
+}
+
+impl Jar {
+    /// The one of whoever sends a request.
+    pub fn of(request: &Request) -> Self {
+        let transport = request.extensions().get().copied();
+        Self {
+            name: name(request.headers()),
+            transport: transport.expect("connections say how they are"),
+        }
+    }
+
+    /// Takes a cookie that is worth nothing.
+    pub fn forget(&self, response: &mut Response) {
+        self.set(response, "", 0);
+    }
+
+    fn set(&self, response: &mut Response, token: &str, lasts: u64) {
+        let secure = match self.transport {
+            Transport::Encrypted => "; Secure",
+            Transport::Plain => "",
+        };
+        let cookie = format!(
+            "{}={token}; Path=/; Max-Age={lasts}; HttpOnly; SameSite=Strict{secure}",
+            self.name
+        );
+        let cookie = HeaderValue::from_str(&cookie).expect("tokens that are known are plain");
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
+    }
+}
+
+/// The name of the cookie. Browsers send a cookie to all ports of a host, so each port has one of its own.
+fn name(headers: &HeaderMap) -> String {
+    let port = host(headers).and_then(|host| host.rsplit_once(':'));
+    let port: Option<u16> = port.and_then(|(_, port)| port.parse().ok());
+    match port {
+        Some(port) => format!("{COOKIE}-{port}"),
+        None => COOKIE.to_owned(),
+    }
+}
+
+/// The host that a browser means.
+fn host(headers: &HeaderMap) -> Option<&str> {
+    headers.get(header::HOST)?.to_str().ok()
+}
+
 /// Who sends a request.
 pub(super) fn visitor(hub: &Hub, request: &Request) -> Visitor {
     let Some(token) = cookie(request.headers()) else {
@@ -67,11 +118,12 @@ pub(super) fn visitor(hub: &Hub, request: &Request) -> Visitor {
 }
 
 fn cookie(headers: &HeaderMap) -> Option<&str> {
+    let name = name(headers);
     let cookies = headers.get_all(header::COOKIE).into_iter();
     let mut pairs = cookies
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(';'));
-    pairs.find_map(|pair| pair.trim().strip_prefix(COOKIE)?.strip_prefix('='))
+    pairs.find_map(|pair| pair.trim().strip_prefix(name.as_str())?.strip_prefix('='))
 }
 
 fn signed(hub: &Hub, token: &str) -> Option<Signed> {
@@ -100,14 +152,13 @@ impl Signed {
     }
 
     /// A form must be one of those that were shown to them.
-    pub fn must_be_ours(&self, form: &str) -> Result<(), No> {
-        match form == self.form {
-            true => Ok(()),
-            false => Err(
-                No::new(FORBIDDEN, "this form was not made by a page of this server")
-                    .help("open the page again, and send it from there"),
-            ),
+    pub fn must_be_ours(&self, form: &str) -> Result<(), Refusal> {
+        if form == self.form {
+            return Ok(());
         }
+        let no = No::new(FORBIDDEN, "it was not made for who is signed in now")
+            .help("reload the page that it is on, and try again");
+        Err(Refusal::from(no).under("This form is out of date"))
     }
 }
 
@@ -123,9 +174,16 @@ impl FromRequestParts<Arc<Hub>> for Signed {
             return Err(sign_in_again());
         }
         let here = parts.uri.path_and_query().map_or("/", |path| path.as_str());
-        Err(match here {
-            "/" => see("/sign-in"),
-            _ => see(&format!("/sign-in?next={}", encoded(here))),
+        let mut asked = Vec::new();
+        if let Some(Visitor::Stale) = parts.extensions.get() {
+            asked.push("ended=1".to_owned());
+        }
+        if here != "/" {
+            asked.push(format!("next={}", encoded(here)));
+        }
+        Err(match asked.is_empty() {
+            true => see("/sign-in"),
+            false => see(&format!("/sign-in?{}", asked.join("&"))),
         })
     }
 }
@@ -160,11 +218,14 @@ fn own(address: Option<&str>) -> &str {
 #[derive(Deserialize)]
 pub(crate) struct Next {
     next: Option<String>,
+    /// Whether somebody was signed in until now.
+    ended: Option<String>,
 }
 
 /// The form that takes a token.
-pub async fn form(Asked(Next { next }): Asked<Next>) -> Sheet {
-    sheet(own(next.as_deref()), None)
+pub async fn form(Asked(Next { next, ended }): Asked<Next>) -> Sheet {
+    let trouble = ended.map(|_| "You were signed out: your token was revoked, or has expired.");
+    sheet(own(next.as_deref()), trouble)
 }
 
 fn sheet(next: &str, trouble: Option<&str>) -> Sheet {
@@ -179,7 +240,8 @@ fn sheet(next: &str, trouble: Option<&str>) -> Sheet {
         false => "where",
     };
     let body = html(
-        "<div class=\"door\">\n<h1>Sign in</h1>\n{}\
+        "<p class=\"porch\"><span class=\"brand\"><span aria-hidden=\"true\">∴</span> Hence</span></p>\n\
+         <div class=\"door\">\n<h1>Sign in</h1>\n{}\
          <form method=\"post\" action=\"/sign-in\">\n<input type=\"hidden\" name=\"next\" value=\"{}\">\n\
          <label for=\"token\">Token</label>\n\
          <input id=\"token\" name=\"token\" type=\"password\" autocomplete=\"current-password\" spellcheck=\"false\" \
@@ -201,7 +263,7 @@ pub(crate) struct Token {
 pub async fn sign_in(
     State(hub): State<Arc<Hub>>,
     headers: HeaderMap,
-    axum::Extension(transport): axum::Extension<Transport>,
+    axum::Extension(jar): axum::Extension<Jar>,
     peer: Option<axum::Extension<Peer>>,
     Filled(sent): Filled<Token>,
 ) -> Shown {
@@ -214,7 +276,7 @@ pub async fn sign_in(
         return Ok(sheet.with(StatusCode::UNAUTHORIZED).into_response());
     }
     let mut response = see(next);
-    set(&mut response, token, LASTS, transport);
+    jar.set(&mut response, token, LASTS);
     Ok(response)
 }
 
@@ -226,36 +288,28 @@ pub(crate) struct Leaving {
 
 pub async fn sign_out(
     signed: Signed,
-    axum::Extension(transport): axum::Extension<Transport>,
+    axum::Extension(jar): axum::Extension<Jar>,
     Filled(sent): Filled<Leaving>,
 ) -> Shown {
     signed.must_be_ours(&sent.form)?;
     let mut response = see("/sign-in");
-    set(&mut response, "", 0, transport);
+    jar.forget(&mut response);
     Ok(response)
 }
 
-/// Takes a cookie that is worth nothing.
-pub(super) fn forget(response: &mut Response, transport: Transport) {
-    set(response, "", 0, transport);
-}
-
-fn set(response: &mut Response, token: &str, lasts: u64, transport: Transport) {
-    let secure = match transport {
-        Transport::Encrypted => "; Secure",
-        Transport::Plain => "",
-    };
-    let cookie =
-        format!("{COOKIE}={token}; Path=/; Max-Age={lasts}; HttpOnly; SameSite=Strict{secure}");
-    let cookie = HeaderValue::from_str(&cookie).expect("tokens that are known are plain");
-    response.headers_mut().insert(header::SET_COOKIE, cookie);
-}
-
 /// A browser says if another site sends a form. Whoever signs in has no word of ours yet, so this is what keeps others from
-/// signing people in as somebody else.
+/// signing people in as somebody else. Where a browser does not say it, it may say whose page the form is on; it does not
+/// say it of our own pages, which ask for that.
 fn must_be_from_here(headers: &HeaderMap) -> Result<(), No> {
-    let site = headers.get("sec-fetch-site");
-    let is_from_here = site.is_none_or(|site| site == "same-origin" || site == "none");
+    let is_from_here = match (headers.get("sec-fetch-site"), headers.get(header::ORIGIN)) {
+        (Some(site), _) => site == "same-origin" || site == "none",
+        (None, Some(origin)) => {
+            let origin = origin.to_str().unwrap_or_default();
+            let of = origin.split_once("://").map(|(_, host)| host);
+            origin == "null" || of.is_some() && of == host(headers)
+        }
+        (None, None) => true,
+    };
     match is_from_here {
         true => Ok(()),
         false => Err(No::new(FORBIDDEN, "this form was sent by another site")),
@@ -289,12 +343,28 @@ mod tests {
     fn a_cookie_that_came_encrypted_stays_encrypted() {
         let cookie = |transport| {
             let mut response = see("/");
-            set(&mut response, "hence_1", LASTS, transport);
+            let name = COOKIE.to_owned();
+            Jar { name, transport }.set(&mut response, "hence_1", LASTS);
             let cookie = response.headers()[header::SET_COOKIE].to_str();
             cookie.expect("it is plain").to_owned()
         };
         assert!(cookie(Transport::Encrypted).ends_with("; SameSite=Strict; Secure"));
         assert!(cookie(Transport::Plain).ends_with("; SameSite=Strict"));
+    }
+
+    #[test]
+    fn each_port_has_its_own_cookie() {
+        for (host, cookie) in [
+            ("x", "hence"),
+            ("localhost:8080", "hence-8080"),
+            ("[::1]:8081", "hence-8081"),
+            ("[::1]", "hence"),
+            ("x:evil", "hence"),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::HOST, HeaderValue::from_static(host));
+            assert_eq!(name(&headers), cookie, "{host}");
+        }
     }
 
     #[test]

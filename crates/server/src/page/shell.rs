@@ -10,10 +10,9 @@ use axum::response::{IntoResponse, Response};
 use hence_fleet::token::{Bearer, Role, Token};
 
 use super::html::{Html, address, coded, html};
-use super::session::{self, Signed, Visitor};
+use super::session::{self, Jar, Signed, Visitor};
 use crate::NOT_FOUND;
 use crate::answer::{No, typed};
-use crate::connection::Transport;
 use crate::hub::Hub;
 use crate::routes::At;
 
@@ -99,23 +98,44 @@ impl IntoResponse for Sheet {
 
 /// Why there is no such page.
 #[derive(Debug)]
-pub(crate) struct Refusal(No);
+pub(crate) struct Refusal {
+    title: &'static str,
+    no: No,
+}
 
 impl From<No> for Refusal {
     fn from(no: No) -> Self {
-        Self(no)
+        Self {
+            title: title(no.status()),
+            no,
+        }
+    }
+}
+
+impl Refusal {
+    /// Under another title.
+    pub fn under(self, title: &'static str) -> Self {
+        Self { title, ..self }
     }
 }
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let title = title(self.0.status());
+        let status = self.no.status();
         let body = html(
-            "<h1>{}</h1>\n{}<p><a href=\"/\">All nodes</a></p>\n",
-            &[&title, &troubles(&self.0)],
+            "<h1>{}</h1>\n{}{}",
+            &[&self.title, &troubles(&self.no), &way_on(status)],
         );
-        let sheet = Sheet::new(title, Area::Other, body);
-        sheet.with(self.0.status()).into_response()
+        let sheet = Sheet::new(self.title, Area::Other, body);
+        sheet.with(status).into_response()
+    }
+}
+
+/// Where to go from a page that is none.
+fn way_on(status: StatusCode) -> Html {
+    match status {
+        StatusCode::UNAUTHORIZED => html("<p><a href=\"/sign-in\">Sign in</a></p>\n", &[]),
+        _ => html("<p><a href=\"/\">All nodes</a></p>\n", &[]),
     }
 }
 
@@ -139,7 +159,7 @@ pub(crate) fn troubles(no: &No) -> Html {
         list.add("<li>and {} more</li>\n", &[&more]);
     }
     html(
-        "<ul class=\"flash wrong\" role=\"alert\">\n{}</ul>\n",
+        "<div class=\"flash wrong\" role=\"alert\"><ul>\n{}</ul></div>\n",
         &[&list],
     )
 }
@@ -156,6 +176,24 @@ fn title(status: StatusCode) -> &'static str {
     }
 }
 
+/// What to make of it, where nothing else is said.
+fn advice(status: StatusCode) -> &'static str {
+    match status {
+        StatusCode::BAD_REQUEST => {
+            "The address says something that this page cannot read, such as a word for a number."
+        }
+        StatusCode::METHOD_NOT_ALLOWED => "This address is not for forms, or only for them.",
+        StatusCode::PAYLOAD_TOO_LARGE => "What was sent is too large.",
+        StatusCode::TOO_MANY_REQUESTS => {
+            "There were too many requests; wait a little, and try again."
+        }
+        status if status.is_server_error() => {
+            "Try again in a while; the log of the server says more."
+        }
+        _ => "Look at the address, and try again from the page before.",
+    }
+}
+
 /// Whether who asks would rather have a page.
 pub(crate) fn is_for_people(request: &Request) -> bool {
     let accept = request.headers().get(header::ACCEPT);
@@ -169,32 +207,26 @@ pub(crate) fn nothing(hub: &Hub, request: &Request) -> Response {
     let path = request.uri().path();
     let no = No::new(NOT_FOUND, format!("there is nothing at {path}"));
     let visitor = session::visitor(hub, request);
-    dressed(hub, &visitor, transport(request), Refusal::from(no))
+    dressed(hub, &visitor, &Jar::of(request), Refusal::from(no))
 }
 
 /// Finds out who asks, and puts around a page what belongs there.
 pub async fn dress(State(hub): State<Arc<Hub>>, mut request: Request, next: Next) -> Response {
-    let transport = transport(&request);
+    let jar = Jar::of(&request);
     let visitor = session::visitor(&hub, &request);
     request.extensions_mut().insert(visitor.clone());
-    dressed(&hub, &visitor, transport, next.run(request).await)
+    request.extensions_mut().insert(jar.clone());
+    dressed(&hub, &visitor, &jar, next.run(request).await)
 }
 
-fn transport(request: &Request) -> Transport {
-    let transport = request.extensions().get().copied();
-    transport.expect("connections say how they are")
-}
-
-fn dressed(
-    hub: &Hub,
-    visitor: &Visitor,
-    transport: Transport,
-    answer: impl IntoResponse,
-) -> Response {
+fn dressed(hub: &Hub, visitor: &Visitor, jar: &Jar, answer: impl IntoResponse) -> Response {
     let mut response = answer.into_response();
     if is_bare(&response) {
         let status = response.status();
-        let body = html("<h1>{}</h1>\n", &[&title(status)]);
+        let body = html(
+            "<h1>{}</h1>\n<p>{}</p>\n{}",
+            &[&title(status), &advice(status), &way_on(status)],
+        );
         let sheet = Sheet::new(title(status), Area::Other, body);
         response = sheet.with(status).into_response();
     }
@@ -229,7 +261,7 @@ fn dressed(
     if let Visitor::Stale = visitor
         && !headers.contains_key(header::SET_COOKIE)
     {
-        session::forget(&mut response, transport);
+        jar.forget(&mut response);
     }
     response
 }
@@ -317,7 +349,7 @@ fn bar(signed: &Signed, area: Area) -> Html {
     let search = match reads {
         false => Html::default(),
         true => html(
-            "<form class=\"search\" role=\"search\" action=\"/search\">\
+            "<form class=\"search\" role=\"search\" aria-label=\"Names and values\" action=\"/search\">\
              <label class=\"unseen\" for=\"q\">Search names and values</label>\
              <input id=\"q\" name=\"q\" type=\"search\" placeholder=\"Search\" spellcheck=\"false\" autocomplete=\"off\">\
              <button>Search</button></form>\n",

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::IntoResponse;
+use ecow::EcoString;
 use hence_fleet::edit::NO_SUCH;
 use hence_fleet::explain::{Contribution, Effect, Membership};
 use hence_fleet::token::Role;
 use hence_fleet::{Explanation, Kind};
+use hence_service::Service;
 use hence_service::moment::moment;
 use hence_service::pushed::{Archive, Written};
 use serde::Deserialize;
@@ -17,6 +19,7 @@ use super::html::{Html, address, coded, html, link, shortened};
 use super::nodes::{Which, deciding, line_of, there, version, who};
 use super::session::Signed;
 use super::shell::{Area, Live, Sheet, Shown};
+use super::value::{abbreviated, legible, shown};
 use crate::answer::No;
 use crate::hub::Hub;
 use crate::routes::{Asked, At};
@@ -25,6 +28,8 @@ use crate::routes::{Asked, At};
 const MOST: usize = 50;
 /// So many of them are in the picture.
 const DRAWN: usize = 12;
+/// So many features of a chain of features are in the picture.
+const DEEP: usize = 5;
 /// So much of a value is told.
 const LONGEST: usize = 2000;
 
@@ -43,12 +48,13 @@ pub async fn why(
     let which = Which::of(of.as_deref());
     let (title, body) = hub
         .work(move |service| {
+            let service = &*service;
             let node = there(service, Kind::Node, &node)?;
             let found = which.look(service, &node, |pool, archive| {
                 let explanation = pool.explain(&node, &parameter)?;
                 Some((
                     explanation.parameter.to_string(),
-                    page(archive, &explanation, which),
+                    page(service, archive, &explanation, which),
                 ))
             })?;
             found.ok_or_else(|| {
@@ -61,19 +67,20 @@ pub async fn why(
     Ok(sheet.live(Live::Follows).into_response())
 }
 
-fn page(archive: &Archive<'_>, explanation: &Explanation, which: Which) -> Html {
+fn page(service: &Service, archive: &Archive<'_>, explanation: &Explanation, which: Which) -> Html {
     let value = explanation.value.to_string();
     let first = explanation.chain.len().saturating_sub(MOST);
     let mut items = Html::default();
     for contribution in explanation.chain[first..].iter().rev() {
-        items.add("{}", &[&item(archive, explanation, contribution)]);
+        items.add("{}", &[&item(service, archive, explanation, contribution)]);
     }
     let more = match first {
         0 => Html::default(),
         more => html("<p class=\"note\">And {} more below these.</p>\n", &[&more]),
     };
-    let sentence = deciding(explanation)
-        .map(|contribution| contribution.sentence(&explanation.node, &explanation.parameter));
+    let sentence = deciding(explanation).map(|contribution| {
+        abbreviated(&contribution.sentence(&explanation.node, &explanation.parameter))
+    });
     let tense = match which {
         Which::Active => "",
         Which::Asserted => ", after the next activation",
@@ -92,9 +99,9 @@ fn page(archive: &Archive<'_>, explanation: &Explanation, which: Which) -> Html 
             &link(&node, &explanation.node),
             &tense,
             &explanation.parameter,
-            &shortened(&value, LONGEST),
+            &shown(service, &value, LONGEST),
             &sentence,
-            &picture(archive, explanation),
+            &picture(service, archive, explanation),
             &items,
             &more,
         ],
@@ -102,11 +109,16 @@ fn page(archive: &Archive<'_>, explanation: &Explanation, which: Which) -> Html 
 }
 
 /// One of those who had a say.
-fn item(archive: &Archive<'_>, explanation: &Explanation, contribution: &Contribution) -> Html {
+fn item(
+    service: &Service,
+    archive: &Archive<'_>,
+    explanation: &Explanation,
+    contribution: &Contribution,
+) -> Html {
     let (class, word) = became(contribution);
     let sentence = contribution.sentence(&explanation.node, &explanation.parameter);
     // What overrides it stands above here, and that it lost is said already.
-    let sentence = sentence.trim_end_matches("; this is overridden below");
+    let sentence = abbreviated(sentence.trim_end_matches("; this is overridden below"));
     let mut item = html(
         "<li class=\"{}\">\n<p><span class=\"state {}\">{}</span> {}</p>\n\
          <p class=\"step\">{}</p>\n<p class=\"note\">{}. {}</p>\n",
@@ -115,7 +127,7 @@ fn item(archive: &Archive<'_>, explanation: &Explanation, contribution: &Contrib
             &class,
             &word,
             &who(contribution),
-            &step(contribution),
+            &step(service, contribution),
             &sentence,
             &made(archive, contribution),
         ],
@@ -129,14 +141,18 @@ fn item(archive: &Archive<'_>, explanation: &Explanation, contribution: &Contrib
     item
 }
 
-/// What was there before, and after.
-fn step(contribution: &Contribution) -> Html {
+/// What was there before, and after; of what does not count, what it said.
+fn step(service: &Service, contribution: &Contribution) -> Html {
     let before = contribution.before.as_ref().map(ToString::to_string);
     let before = before.unwrap_or_default();
     let after = contribution.after.to_string();
-    let [old, new] = [&before, &after].map(|text| shortened(text, LONGEST));
+    let [old, new] = [&before, &after].map(|text| shown(service, text, LONGEST));
+    if contribution.effect != Effect::Stands {
+        return html("<span class=\"calm\">{}</span>", &[&new]);
+    }
     match after.strip_prefix(before.as_str()) {
         Some("") => html("{}", &[&new]),
+        Some(_) if before.is_empty() => html("<ins>{}</ins>", &[&new]),
         Some(more) => html("{}<ins>{}</ins>", &[&old, &shortened(more, LONGEST)]),
         None => html(
             "<del>{}</del> <span aria-hidden=\"true\">→</span> <ins>{}</ins>",
@@ -220,8 +236,9 @@ fn line(place: &str, text: Option<&str>, words: &str) -> Html {
     )
 }
 
-/// Sources on the left, then features, then groups, and the value on the right.
-fn picture(archive: &Archive<'_>, explanation: &Explanation) -> Html {
+/// Sources on the left, then features, from those that say it to those that are installed, then groups, and the value on
+/// the right.
+fn picture(service: &Service, archive: &Archive<'_>, explanation: &Explanation) -> Html {
     let mut picture = Picture::default();
     let first = explanation.chain.len().saturating_sub(DRAWN);
     let chain = &explanation.chain[first..];
@@ -233,12 +250,13 @@ fn picture(archive: &Archive<'_>, explanation: &Explanation) -> Html {
         })
         .collect();
     let sources = usize::from(written.iter().any(Option::is_some));
-    let features = usize::from(chain.iter().any(|one| !one.features.is_empty()));
+    let features = chain.iter().map(|one| one.features.len().min(DEEP));
+    let features = features.max().unwrap_or(0);
     let value = picture.shape(Shape {
         column: sources + features + 1,
         row: chain.len().saturating_sub(1),
         class: "value",
-        title: explanation.value.to_string(),
+        title: legible(service, &explanation.value.to_string()),
         detail: explanation.parameter.to_string(),
         to: None,
     });
@@ -261,9 +279,9 @@ fn picture(archive: &Archive<'_>, explanation: &Explanation) -> Html {
         });
         picture.line(group, value, class);
         let mut last = group;
-        if let Some(feature) = contribution.features.last() {
+        for (depth, feature) in drawn(&contribution.features).into_iter().enumerate() {
             let feature = picture.shape(Shape {
-                column: sources,
+                column: sources + features - 1 - depth,
                 row,
                 class,
                 title: feature.to_string(),
@@ -286,4 +304,12 @@ fn picture(archive: &Archive<'_>, explanation: &Explanation) -> Html {
         }
     }
     picture.drawn("The way of the value, from its sources on the left; the same is said below")
+}
+
+/// The features of a chain that are in the picture: the one that says it, and those that lead to it as far as there is room.
+fn drawn(features: &[EcoString]) -> Vec<&EcoString> {
+    let Some((last, leading)) = features.split_last() else {
+        return Vec::new();
+    };
+    leading.iter().take(DEEP - 1).chain([last]).collect()
 }

@@ -126,8 +126,11 @@ fn every_page_is_there_and_lets_nothing_in() {
         ("/history", 200, "activated"),
         ("/history/2", 200, "Undo version 2"),
         ("/history/99", 404, "there is no version 99"),
-        ("/history/word", 400, "This cannot be understood"),
+        ("/history/word", 400, "such as a word for a number"),
+        ("/history/word", 400, "All nodes"),
+        ("/history/1", 200, "hence token revoke"),
         ("/search?q=po", 200, "<code>PORT</code>"),
+        ("/search?q=po", 200, "<a href=\"/features/Web\">Web</a>"),
         ("/search?q=nowhere", 200, "Nothing has"),
         ("/search", 200, "Part of a name"),
         ("/sign-in", 200, "name=\"token\""),
@@ -239,13 +242,19 @@ fn another_site_signs_nobody_in() {
     };
     let filled = format!("token={}", server.admin);
     for (site, status) in [
-        ("cross-site", 403),
-        ("same-site", 403),
-        ("same-origin", 303),
+        ("sec-fetch-site: cross-site", 403),
+        ("sec-fetch-site: same-site", 403),
+        ("sec-fetch-site: same-origin", 303),
+        // Some browsers do not say this, but whose page the form is on.
+        ("origin: https://evil.example", 403),
+        ("origin: http://x:81", 403),
+        ("origin: word", 403),
+        ("origin: http://x", 303),
+        // So they say it of pages that let nobody know.
+        ("origin: null", 303),
+        ("sec-fetch-site: same-origin\r\norigin: null", 303),
     ] {
-        let more = format!(
-            "content-type: application/x-www-form-urlencoded\r\nsec-fetch-site: {site}\r\n"
-        );
+        let more = format!("content-type: application/x-www-form-urlencoded\r\n{site}\r\n");
         let got = nobody.send("POST /sign-in", &more, &filled);
         assert_eq!(got.status, status, "{site}");
         assert_eq!(got.header("set-cookie").is_some(), status == 303);
@@ -266,11 +275,31 @@ fn the_cookie_opens_pages_only_and_as_long_as_the_token_lives() {
         .unwrap();
     let got = ann.get("/plan");
     assert_eq!(got.status, 303);
+    let location = got.header("location").unwrap();
+    assert_eq!(location, "/sign-in?ended=1&next=%2Fplan");
+    assert!(ann.get(location).has("your token was revoked"));
     assert!(
         got.header("set-cookie")
             .unwrap()
             .starts_with("hence=; Path=/; Max-Age=0")
     );
+}
+
+#[test]
+fn servers_on_one_host_do_not_sign_each_other_out() {
+    let server = served();
+    let send = |host: &str, cookie: &str| {
+        let admin = &server.admin;
+        let request = format!(
+            "GET /plan HTTP/1.1\r\nhost: {host}\r\naccept: text/html\r\ncookie: {cookie}={admin}\r\nconnection: close\r\n\r\n"
+        );
+        let answer = server.raw(request.as_bytes());
+        answer.split(' ').nth(1).unwrap().to_owned()
+    };
+    assert_eq!(send("localhost:8080", "hence-8080"), "200");
+    assert_eq!(send("localhost:8080", "hence-8081"), "303");
+    assert_eq!(send("localhost:8080", "hence"), "303");
+    assert_eq!(send("localhost", "hence"), "200");
 }
 
 #[test]
@@ -326,6 +355,11 @@ fn a_change_is_seen_activated_reported_and_taken_back() {
     let stale = browser.post("/plan", &filled);
     assert_eq!(stale.status, 412);
     assert!(stale.has("is stale") && stale.has("<del>8080</del>") && stale.has("<ins>9090</ins>"));
+    assert!(
+        stale.has("value=\"the first &lt;b&gt;\""),
+        "the reason stays"
+    );
+    assert!(!stale.has("hence plan"), "they look at it");
     assert_ne!(stale.field("plan"), pair);
 
     let undo = format!("form={form}");
@@ -338,6 +372,10 @@ fn a_change_is_seen_activated_reported_and_taken_back() {
     );
     assert!(browser.get("/history/6?done=undone").has("Taken back"));
     assert!(browser.get("/plan").has("Nothing is pending"));
+    let undone = browser.get("/history/5");
+    assert!(undone.has("It was undone by version") && !undone.has("Undo version"));
+    assert!(browser.get("/history").has("undone</span> by"));
+    assert!(browser.get("/history/6").has("Undo version 6"));
     let again = browser.post("/history/5/undo", &undo);
     assert_eq!(again.status, 409);
     assert!(again.has("ledger.undone"), "{}", again.body);
@@ -357,6 +395,7 @@ fn a_form_that_is_not_ours_does_nothing() {
     for form in ["", "form=&", "form=0&", &format!("form={theirs}&")] {
         let got = browser.post("/plan", &format!("{form}plan={pair}"));
         assert_eq!(got.status, 403, "{form}");
+        assert!(got.has("out of date") && !got.has("does not allow"));
         assert_eq!(browser.post("/history/2/undo", form).status, 403);
     }
     let large = format!("form={}", "x".repeat(100_000));
@@ -393,6 +432,21 @@ fn what_a_token_may_not_is_not_offered_and_refused() {
         "{}",
         list.body
     );
+    activate(&server.admin());
+    for path in ["/", "/nodes/n1"] {
+        let got = some.get(path);
+        for forbidden in [
+            "/fleet",
+            "/plan",
+            "/history",
+            "/search",
+            "/why/",
+            "/groups",
+            "/features",
+        ] {
+            assert!(!got.has(forbidden), "{path}: {forbidden}");
+        }
+    }
     assert_eq!(some.get("/nodes/n1").status, 200);
     for path in [
         "/nodes/n2",
@@ -498,6 +552,90 @@ fn what_people_write_stays_text() {
 }
 
 #[test]
+fn content_is_read_and_hashes_are_not() {
+    let server = served();
+    let text = "We are open from nine to five";
+    let hash = hence_ledger::Hash::of(text.as_bytes()).to_string();
+    let long = hence_ledger::Hash::of(&[0; 300]).to_string();
+    let object = |content: &[u8]| hence_api::words::Object {
+        hash: hence_ledger::Hash::of(content),
+        content: content.to_vec(),
+    };
+    let commit = hence_api::words::Commit {
+        commands: hence_api::words::Commands::Text(format!(
+            "assert param/HOURS ; assert feature/Web/param/HOURS \"blob:{hash}\"
+             assert param/BYTES ; assert feature/Web/param/BYTES \"blob:{long}\"
+             assert node/n1/annotation \"beside the <door>\""
+        )),
+        objects: vec![object(text.as_bytes()), object(&[0; 300])],
+        ..hence_api::words::Commit::default()
+    };
+    let _: hence_api::words::Done = server.admin().post("commits", &commit).unwrap();
+    let browser = Browser::admin(&server);
+    let plan = browser.get("/plan");
+    assert!(plan.has("We are open from nine to five"), "{}", plan.body);
+    activate(&server.admin());
+    for path in [
+        "/nodes/n1",
+        "/nodes/n1/why/HOURS",
+        "/features/Web",
+        "/search?q=open+from",
+    ] {
+        assert!(
+            browser.get(path).has("We are open from nine to five"),
+            "{path}"
+        );
+    }
+    let node = browser.get("/nodes/n1");
+    assert!(
+        node.has(&format!("title=\"blob:{long}\">blob:{}…<", &long[..8])),
+        "{}",
+        node.body
+    );
+    assert!(node.has("beside the &lt;door&gt;"));
+    // A subsystem has parameters, but sets none.
+    assert!(!browser.get("/search?q=port").has("/features/httpd"));
+    let found = browser.get(&format!("/search?q={}", &hash[..6]));
+    assert!(found.has("hours</a>"), "{}", found.body);
+    assert!(
+        browser
+            .get(&format!("/search?q={}", &hash[..2]))
+            .has("Nothing has")
+    );
+}
+
+#[test]
+fn who_needs_somebody_comes_first() {
+    let server = served();
+    commit(&server.admin(), "assert node/n2/group/web 10").unwrap();
+    activate(&server.admin());
+    assert!(Browser::admin(&server).get("/history").has("on all nodes<"));
+    let heard = |node: &str, outcome| {
+        let report = Report {
+            applied: Some(5),
+            outcome: Some(outcome),
+            ..Report::default()
+        };
+        let path = format!("nodes/{node}/check-in");
+        let _: hence_api::words::CheckedIn = server.admin().post(&path, &report).unwrap();
+    };
+    heard("n1", hence_api::words::Outcome::Applied);
+    heard("n2", hence_api::words::Outcome::Failed);
+    let browser = Browser::admin(&server);
+    let list = browser.get("/").body;
+    assert!(list.find(">n2</a>") < list.find(">n1</a>"), "{list}");
+    assert!(
+        list.contains(">failed</span> 1</li>") && list.contains(">runs it</span> 1</li>"),
+        "{list}"
+    );
+    server
+        .clock
+        .fetch_add(2 * 60 * 60 * 1000, std::sync::atomic::Ordering::Relaxed);
+    assert!(browser.get("/nodes/n1").has("not heard lately"));
+    assert!(browser.get("/nodes/n2").has(">failed<"));
+}
+
+#[test]
 fn a_large_fleet_comes_page_by_page() {
     let server = Server::start(Limits::default());
     let nodes: String = (0..450)
@@ -510,6 +648,7 @@ fn a_large_fleet_comes_page_by_page() {
     for _ in 0..3 {
         let got = browser.get(&path);
         assert!(got.has("450 nodes"));
+        assert_eq!(got.has("From the beginning"), path != "/", "{path}");
         seen.push(got.body.matches("<tr><th scope=\"row\">").count());
         let next = got.body.split_once("rel=\"next\" href=\"");
         path = match next {
