@@ -1,8 +1,9 @@
 //! The catalog as others read it.
 
-use std::hash::{Hash, Hasher};
+use std::hash::{Hash as _, Hasher};
 
 use ecow::EcoString;
+use hence_model::explanation::SECRET;
 use hence_model::source::Sources;
 use hence_model::value::{Event, Sink};
 use rustc_hash::FxHasher;
@@ -14,7 +15,7 @@ use crate::resource_types;
 use crate::syntax::Form;
 use crate::trace::ResourceId;
 use crate::types::Type;
-use crate::value::{Datum, Value};
+use crate::value::{Datum, Hash, Object, Value};
 
 impl<'t> Compiled<'t> {
     /// The resources of the catalog, in order: all but virtual ones that nobody realised.
@@ -26,6 +27,16 @@ impl<'t> Compiled<'t> {
 
     /// Sends `{"resources": […], "edges": […], "classes": […]}`.
     pub fn send(&self, sink: &mut impl Sink) {
+        self.send_to(Reader::Anyone, sink);
+    }
+
+    /// Sends the same, each value where its path says, also those within something `Sensitive`. Whoever shows one asks
+    /// first whether it may be shown.
+    pub fn send_unmarked(&self, sink: &mut impl Sink) {
+        self.send_to(Reader::Keeper, sink);
+    }
+
+    fn send_to(&self, reader: Reader, sink: &mut impl Sink) {
         sink.event(Event::MapStart);
         sink.event(Event::Key("resources"));
         sink.event(Event::ListStart);
@@ -36,7 +47,7 @@ impl<'t> Compiled<'t> {
             sink.event(Event::MapStart);
             self.send_identity(resource, sink);
             sink.event(Event::Key("parameters"));
-            send_attributes(resource, sink);
+            send_attributes(resource, reader, sink);
             if resource.form == Form::Exported {
                 sink.event(Event::Key("exported"));
                 sink.event(Event::Bool(true));
@@ -148,7 +159,7 @@ impl<'t> Compiled<'t> {
             .any(|attribute| !attribute.value.is_undef())
         {
             sink.event(Event::Key("parameters"));
-            send_attributes(resource, sink);
+            send_attributes(resource, Reader::Agent, sink);
         }
         send_sensitive(resource, sink);
         sink.event(Event::MapEnd);
@@ -223,32 +234,50 @@ fn send_sensitive(resource: &Resource<'_>, sink: &mut impl Sink) {
     }
 }
 
+/// Who reads a value: JSON does not know all that the language knows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// Someone who knows JSON: the rest is text, and only what is `Sensitive` is marked, as the real compiler does.
+    Anyone,
+    /// Someone who asks of each value whether it may be shown: what is `Sensitive` is not marked.
+    Keeper,
+    /// An agent: the rest says what it is, in `__ptype`.
+    Agent,
+    /// A person who asks for reasons: what is `Sensitive` is hidden.
+    Person,
+}
+
+/// The key under which a value says what it is.
+const TYPE: &str = "__ptype";
+/// The key under which such a value is.
+const VALUE: &str = "__pvalue";
+
 /// Attributes that are `undef` are not in the catalog.
-pub(crate) fn send_attributes(resource: &Resource<'_>, sink: &mut impl Sink) {
+pub(crate) fn send_attributes(resource: &Resource<'_>, reader: Reader, sink: &mut impl Sink) {
     sink.event(Event::MapStart);
     for attribute in &resource.attributes {
         if !attribute.value.is_undef() {
             sink.event(Event::Key(&attribute.name));
-            send_attribute(attribute, sink);
+            send_attribute(attribute, reader, sink);
         }
     }
     sink.event(Event::MapEnd);
 }
 
 /// Arrays with references in them are flat, and what connects resources has no holes.
-fn send_attribute(attribute: &Attribute, sink: &mut impl Sink) {
+fn send_attribute(attribute: &Attribute, reader: Reader, sink: &mut impl Sink) {
     let relates = resource_types::is_relationship(&attribute.name);
     let Datum::Array(_) = &attribute.value.datum else {
-        return send_value(&attribute.value, sink);
+        return send_value(&attribute.value, reader, sink);
     };
     let mut flat = Vec::new();
     flatten(&attribute.value, &mut flat);
     if !relates && !flat.iter().any(|value| is_reference(&value.datum)) {
-        return send_value(&attribute.value, sink);
+        return send_value(&attribute.value, reader, sink);
     }
     sink.event(Event::ListStart);
     for value in flat.iter().filter(|value| !relates || !value.is_undef()) {
-        send_value(value, sink);
+        send_value(value, reader, sink);
     }
     sink.event(Event::ListEnd);
 }
@@ -261,11 +290,11 @@ fn is_reference(datum: &Datum) -> bool {
 }
 
 /// Sends a value as a catalog shows it.
-pub fn send_value(value: &Value, sink: &mut impl Sink) {
-    send_datum(&value.datum, sink);
+pub(crate) fn send_value(value: &Value, reader: Reader, sink: &mut impl Sink) {
+    send_datum(&value.datum, reader, sink);
 }
 
-fn send_datum(datum: &Datum, sink: &mut impl Sink) {
+fn send_datum(datum: &Datum, reader: Reader, sink: &mut impl Sink) {
     match datum {
         Datum::Undef => sink.event(Event::Null),
         Datum::Bool(bool) => sink.event(Event::Bool(*bool)),
@@ -274,21 +303,103 @@ fn send_datum(datum: &Datum, sink: &mut impl Sink) {
         Datum::Text(text) => sink.event(Event::Text(text)),
         Datum::Array(array) => {
             sink.event(Event::ListStart);
-            array.iter().for_each(|value| send_value(value, sink));
+            array
+                .iter()
+                .for_each(|value| send_value(value, reader, sink));
             sink.event(Event::ListEnd);
+        }
+        Datum::Hash(hash) if reader == Reader::Agent && !has_plain_keys(hash) => {
+            send_typed("Hash", sink, |sink| {
+                sink.event(Event::ListStart);
+                for (key, entry) in hash.iter() {
+                    send_datum(key, reader, sink);
+                    send_value(&entry.value, reader, sink);
+                }
+                sink.event(Event::ListEnd);
+            });
         }
         Datum::Hash(hash) => {
             sink.event(Event::MapStart);
             for (key, entry) in hash.iter() {
-                sink.event(Event::Key(&crate::text::text(key)));
-                send_value(&entry.value, sink);
+                sink.event(Event::Key(&key_text(key)));
+                send_value(&entry.value, reader, sink);
             }
             sink.event(Event::MapEnd);
         }
-        Datum::Sensitive(inner) => send_value(inner, sink),
+        Datum::Sensitive(_) if reader == Reader::Person => sink.event(Event::Text(SECRET)),
+        Datum::Sensitive(inner) if reader == Reader::Keeper => send_value(inner, reader, sink),
+        Datum::Sensitive(inner) => {
+            send_typed("Sensitive", sink, |sink| send_value(inner, reader, sink));
+        }
         Datum::Type(kind) => sink.event(Event::Text(&shown_type(kind))),
+        other if reader == Reader::Agent => send_rich(other, sink),
         other => sink.event(Event::Text(&crate::text::text(other))),
     }
+}
+
+/// A key as text: an array or a hash as Ruby writes it, as in the catalogs of the real compiler.
+pub(crate) fn key_text(key: &Datum) -> EcoString {
+    match key {
+        Datum::Array(_) | Datum::Hash(_) => crate::functions::ruby::text(key),
+        _ => crate::text::text(key),
+    }
+}
+
+/// Whether JSON can have the keys, and none of them is taken for the name of a type.
+fn has_plain_keys(hash: &Hash) -> bool {
+    hash.iter()
+        .all(|(key, _)| matches!(key, Datum::Text(key) if key != TYPE))
+}
+
+fn send_typed<S: Sink>(name: &str, sink: &mut S, send: impl FnOnce(&mut S)) {
+    sink.event(Event::MapStart);
+    sink.event(Event::Key(TYPE));
+    sink.event(Event::Text(name));
+    sink.event(Event::Key(VALUE));
+    send(sink);
+    sink.event(Event::MapEnd);
+}
+
+/// Sends what JSON does not know, so that an agent has it again as it was.
+fn send_rich(datum: &Datum, sink: &mut impl Sink) {
+    let name = match datum {
+        Datum::Default => {
+            sink.event(Event::MapStart);
+            sink.event(Event::Key(TYPE));
+            sink.event(Event::Text("Default"));
+            return sink.event(Event::MapEnd);
+        }
+        Datum::Object(object) => return send_object(object, sink),
+        Datum::Pattern(pattern) => {
+            return send_typed("Regexp", sink, |sink| {
+                sink.event(Event::Text(pattern.source()));
+            });
+        }
+        Datum::Timestamp(_) => "Timestamp",
+        Datum::Timespan(_) => "Timespan",
+        Datum::SemVer(_) => "SemVer",
+        Datum::SemVerRange(_) => "SemVerRange",
+        Datum::Binary(_) => "Binary",
+        Datum::Uri(_) => "URI",
+        _ => return sink.event(Event::Text(&crate::text::text(datum))),
+    };
+    send_typed(name, sink, |sink| {
+        sink.event(Event::Text(&crate::text::text(datum)));
+    });
+}
+
+/// Sends an object with its attributes. Those that are `undef` are not there, as if nobody had given them.
+fn send_object(object: &Object, sink: &mut impl Sink) {
+    sink.event(Event::MapStart);
+    sink.event(Event::Key(TYPE));
+    sink.event(Event::Text(&object.kind));
+    for (name, entry) in object.attributes.iter() {
+        if !entry.value.is_undef() {
+            sink.event(Event::Key(&crate::text::text(name)));
+            send_value(&entry.value, Reader::Agent, sink);
+        }
+    }
+    sink.event(Event::MapEnd);
 }
 
 /// A reference as a catalog shows it, without quotes: `File[/etc/motd]`.

@@ -320,7 +320,7 @@ impl<'t> Evaluator<'t> {
             .collect();
         bind(self, "trusted", Value::new(trusted, name));
         let facts = [
-            ("serverversion", env!("CARGO_PKG_VERSION")),
+            ("serverversion", crate::PUPPET),
             ("servername", "hence"),
             ("serverip", "127.0.0.1"),
         ];
@@ -330,9 +330,17 @@ impl<'t> Evaluator<'t> {
                 bind(self, key, value.clone());
             }
         }
-        let facts: Hash = facts.into_iter().collect();
+        let environment = (
+            Value::new("environment", server),
+            Value::new(node.environment.as_str(), environment),
+        );
+        let facts: Hash = facts.into_iter().chain([environment]).collect();
         bind(self, "server_facts", Value::new(facts, server));
         bind(self, "facts", Value::new(node.facts.clone(), name));
+        let main = self.outside("the main class");
+        for name in ["title", "name"] {
+            bind(self, name, Value::new("main", main));
+        }
     }
 
     /// The node definition that is for this node runs in a scope of its own (NodeMatch, NodeNoMatch).

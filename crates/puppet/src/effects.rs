@@ -38,6 +38,8 @@ pub(crate) enum Effect {
     Realises(Option<EcoString>),
     /// Connects resources.
     Relates,
+    /// Tags what it runs in.
+    Tags,
 }
 
 impl Effects {
@@ -74,7 +76,7 @@ impl Effect {
             | (Effect::Gives(a), Effect::Gives(b))
             | (Effect::Realises(a), Effect::Realises(b)) => named(a, b),
             (Effect::Sets(a, x), Effect::Sets(b, y)) => named(a, b) && named(x, y),
-            (Effect::Relates, Effect::Relates) => true,
+            (Effect::Relates, Effect::Relates) | (Effect::Tags, Effect::Tags) => true,
             // A class that nobody can name could do anything.
             (Effect::Includes(None), _) => true,
             _ => false,
@@ -292,6 +294,7 @@ impl<'t> Gather<'_, 't> {
                     .for_each(|argument| self.classes(argument));
             }
             "hiera_include" => self.touch(Effect::Includes(None)),
+            "tag" => self.touch(Effect::Tags),
             "realize" => self.touch(Effect::Realises(None)),
             "create_resources" | "ensure_resource" | "ensure_resources" => {
                 let written = call.arguments.first().and_then(literal);

@@ -43,3 +43,6 @@ pub mod value;
 
 pub use compile::{Compiled, Node, Options, Recording, compile};
 pub use site::{Layout, Site, World};
+
+/// The version of Puppet whose catalogs these are. Manifests ask for it, and turn the other way for an old one.
+pub const PUPPET: &str = "7.23.0";

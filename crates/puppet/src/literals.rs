@@ -1,4 +1,4 @@
-//! The literals of manifests, by the offsets at which they begin.
+//! The literals of manifests, and the files that they read, by the offsets at which they begin.
 
 use hence_model::source::Span;
 
@@ -6,14 +6,14 @@ use crate::syntax::{
     Block, Definition, DefinitionKind, Expression, Kind, NodeMatchKind, Parameter, Part, Program,
 };
 
-/// The literals of some programs, sorted.
+/// The literals of some programs, and whole files, sorted.
 #[derive(Debug, Default)]
 pub(crate) struct Literals(Vec<Span>);
 
 impl Literals {
-    /// All literals of programs.
-    pub(crate) fn of<'p>(programs: impl Iterator<Item = &'p Program>) -> Self {
-        let mut literals = Literals::default();
+    /// All literals of programs, and files.
+    pub(crate) fn of<'p>(programs: impl Iterator<Item = &'p Program>, files: &[Span]) -> Self {
+        let mut literals = Literals(files.to_vec());
         for program in programs {
             literals.parameters(program.parameters.as_deref().unwrap_or(&[]));
             literals.block(&program.body);
@@ -23,7 +23,7 @@ impl Literals {
                 .for_each(|definition| literals.definition(definition));
         }
         literals.0.sort();
-        // A definition inside another is seen twice.
+        // A definition inside another is seen twice, and a file is read as often as it is named.
         literals.0.dedup();
         literals
     }

@@ -54,6 +54,8 @@ pub struct Rare {
     pub lost: Vec<Lost>,
     /// The tags that it was given, besides its type, its title, and the tags of what contains it.
     pub tags: Tags,
+    /// What `tag` was called with in its body, under which conditions.
+    pub tagged: Vec<(Value, ControlId)>,
     /// Attributes whose values are sensitive.
     pub sensitive: Vec<EcoString>,
     /// Who realised it, under which conditions.
@@ -152,6 +154,11 @@ impl<'t> Resource<'t> {
     /// What was said about its attributes, and lost.
     pub fn lost(&self) -> &[Lost] {
         self.rare.as_ref().map_or(&[], |rare| &rare.lost)
+    }
+
+    /// What `tag` was called with in its body, under which conditions.
+    pub fn tagged(&self) -> &[(Value, ControlId)] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.tagged)
     }
 
     /// Attributes whose values are sensitive.

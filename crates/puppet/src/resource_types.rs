@@ -7,8 +7,29 @@ use std::sync::OnceLock;
 #[derive(Clone, Debug)]
 pub struct ResourceType {
     names: Vec<String>,
-    unique: bool,
+    naming: Naming,
+    titles: Titles,
     attributes: Vec<String>,
+}
+
+/// How many resources can have a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Naming {
+    /// One.
+    Unique,
+    /// One, if all attributes that name it are the same. The title stands for the first of them.
+    Together,
+    /// Any number, or it is not known how the title tells the names.
+    Many,
+}
+
+/// What a title says about the name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Titles {
+    /// It is the name.
+    Names,
+    /// It is a path, which may end in slashes.
+    Paths,
 }
 
 impl ResourceType {
@@ -25,9 +46,24 @@ impl ResourceType {
     /// The attribute that names a resource, if it alone does and no two resources can have the same.
     pub fn unique_name(&self) -> Option<&str> {
         match &self.names[..] {
-            [name] if self.unique => Some(name),
+            [name] if self.naming == Naming::Unique => Some(name),
             _ => None,
         }
+    }
+
+    /// The attributes that name a resource together, if no two resources can have them all the same.
+    pub fn names_together(&self) -> Option<&[String]> {
+        (self.naming == Naming::Together).then_some(&self.names)
+    }
+
+    /// The name that a title stands for: a path without the slashes at its end, `/` and `C:/` as they are.
+    pub fn name_of<'a>(&self, title: &'a str) -> &'a str {
+        let path = title.trim_end_matches('/');
+        if self.titles == Titles::Names || path.len() == title.len() {
+            return title;
+        }
+        let is_root = path.is_empty() || path.len() > 1 && path.ends_with(':');
+        &title[..path.len() + usize::from(is_root)]
     }
 
     /// Reads a type of a module: a Ruby file, whose text is looked at and never run.
@@ -64,7 +100,8 @@ impl ResourceType {
         attributes.push("name".to_owned());
         Self {
             names,
-            unique: true,
+            naming: Naming::Unique,
+            titles: Titles::Names,
             attributes,
         }
     }
@@ -92,10 +129,18 @@ fn table() -> &'static BTreeMap<&'static str, ResourceType> {
 fn read_line(line: &'static str) -> (&'static str, ResourceType) {
     let mut words = line.split(' ');
     let mut word = || words.next().expect("a line has at least three words");
-    let (name, names, unique) = (word(), word(), word());
+    let (name, names, naming) = (word(), word(), word());
     let kind = ResourceType {
         names: names.split('+').map(str::to_owned).collect(),
-        unique: unique == "unique",
+        naming: match naming {
+            "unique" => Naming::Unique,
+            "together" => Naming::Together,
+            _ => Naming::Many,
+        },
+        titles: match name {
+            "file" => Titles::Paths,
+            _ => Titles::Names,
+        },
         attributes: words.map(str::to_owned).collect(),
     };
     (name, kind)
@@ -119,6 +164,12 @@ const METAPARAMETERS: [&str; 11] = [
 /// Whether all resources have an attribute.
 pub fn is_metaparameter(name: &str) -> bool {
     METAPARAMETERS.contains(&name)
+}
+
+/// The attributes that all resources have.
+pub fn metaparameters<'a>() -> impl Iterator<Item = &'a str> {
+    let names: [&'a str; 11] = METAPARAMETERS;
+    names.into_iter()
 }
 
 /// The metaparameters that a container hands on to what it contains.

@@ -296,6 +296,24 @@ impl<'w> Site<'w> {
         }
     }
 
+    /// The file of a module that defines a function in Ruby, of the new kind or the old. It is found, never run.
+    pub(crate) fn ruby_function(&self, name: &str) -> Option<String> {
+        let file = name.replace("::", "/");
+        self.layout.modulepath.iter().find_map(|root| {
+            let root = root.trim_end_matches('/');
+            self.world.list(root).iter().find_map(|module| {
+                let module = module.strip_suffix('/')?;
+                let kinds = ["functions", "parser/functions"];
+                let mut paths =
+                    kinds.map(|kind| format!("{root}/{module}/lib/puppet/{kind}/{file}.rb"));
+                let found = paths
+                    .iter_mut()
+                    .find(|path| self.world.read(path, &mut String::new()).is_ok());
+                found.map(std::mem::take)
+            })
+        })
+    }
+
     /// A built-in type of resources: of the distribution, or of a module.
     pub fn resource_type(&self, name: &str) -> Option<&ResourceType> {
         if name.contains(':') {

@@ -130,6 +130,13 @@ pub enum Node<'t> {
         /// How many keys stand before it.
         before: u32,
     },
+    /// Something could have been said in a stretch of data.
+    Unsaid {
+        /// Where that begins.
+        start: u32,
+        /// And ends.
+        end: u32,
+    },
     /// Data were made into it.
     Made {
         /// How.
@@ -150,6 +157,17 @@ pub enum Node<'t> {
     Structure(Origin),
     /// It is so because a resource or class is there.
     Present(ResourceId),
+    /// It is so because of what is said about an attribute of a resource.
+    Attribute {
+        /// The resource.
+        of: ResourceId,
+        /// The attribute.
+        name: EcoString,
+    },
+    /// It is so because of what a look-up of a variable by its name passed, and came to.
+    LookUp(Box<LookUp>),
+    /// It is so because of the tags that a resource, and what contains it, has or has not.
+    Tagged(ResourceId),
     /// It is so because a resource is not there, after `passed` pieces of code had been passed by.
     Absent {
         /// How much had not happened by then.
@@ -157,6 +175,19 @@ pub enum Node<'t> {
         /// The type of the resource, in lower case.
         type_name: EcoString,
     },
+}
+
+/// The look-up of a variable that is named by a value.
+#[derive(Clone, Debug)]
+pub struct LookUp {
+    /// The name.
+    pub name: EcoString,
+    /// The definition that was found.
+    pub found: Option<DefinitionId>,
+    /// Where the look-up began.
+    pub scope: ScopeId,
+    /// How much had not happened by then.
+    pub passed: u32,
 }
 
 /// How data are made into values.
@@ -168,6 +199,8 @@ pub enum Making {
     Interpolation,
     /// A value was converted to a type, as `convert_to` says.
     Conversion,
+    /// The slashes at the end of a file's title were left out.
+    Path,
 }
 
 /// What an operation was computed from: see [`Trace::operands`].

@@ -108,6 +108,91 @@ fn what_changes_was_announced_also_where_decisions_meet() {
     }
 }
 
+/// What is asked about the catalog, about variables and about files: each could have come out otherwise elsewhere.
+#[test]
+fn what_changes_was_announced_also_where_others_are_asked() {
+    let manifests = [
+        // References to what is declared in the same place.
+        "notify { 'a': } -> notify { 'b': }",
+        "$r = notify { 'q': }\nnotify { 'x': message => $r, require => $r }",
+        "$l = ['a', 'b']\nnotify { $l: } ~> notify { 'c': }\n$c = class { 'k': }\nclass k { }\nnotify { 'x': require => $c }",
+        // Collectors on either side of an arrow.
+        "user { 'u': uid => 10 }\nuser { 'w': uid => 11 }\nnotify { 'n': }\nUser <| uid == 10 |> -> Notify['n']",
+        "user { 'u': uid => 10 }\nuser { 'w': uid => 11 }\nnotify { 'n': }\nNotify['n'] ~> User <| uid == 10 or title == 'x' |>",
+        "notify { 'a': }\nuser { 'u': uid => 10 }\nnotify { 'b': }\nNotify['a'] -> User <| uid == 9 |> -> Notify['b']",
+        "$on = false\nif $on { user { 'u': } }\nnotify { 'a': }\nnotify { 'b': }\nNotify['a'] -> User <| |> -> Notify['b']",
+        // Parameters that others set, or could have.
+        "define site($port, $host = 'h') { file { \"/etc/${title}.conf\": content => \"${host} ${port}\" } }\nsite { 'a': port => 80 }\nSite <| title == 'a' |> { port => 99 }",
+        "define site($port, $host = 'h') { file { \"/etc/${title}.conf\": content => \"${host} ${port}\" } }\nsite { 'a': port => 80 }\n$on = false\nif $on { Site <| title == 'a' |> { port => 99, host => 'i' } }",
+        "class k($p = 1) { notify { 'n': message => $p } }\n$on = false\nif $on { class { 'k': p => 2 } }\ninclude k\nnotify { 'm': message => $k::p }",
+        // Tags of what is around.
+        "class k { notify { 'x': } }\nclass { 'k': tag => 'foo' }\nNotify <| tag == 'foo' |> { message => 'tagged' }",
+        "class k { notify { 'x': } }\nclass { 'k': tag => 'fob' }\nnotify { 'y': tag => 'foo' }\nNotify <| tag == 'foo' |> { message => 'tagged' }",
+        "class k { tag('bar') if tagged('bar') { notify { 'x': } } notify { 'y': message => tagged('foo', 'bar') } }\ninclude k",
+        "class k { if false { tag('bar') } notify { 'y': message => tagged('bar') } }\ninclude k",
+        "class bar { }\nclass k { if true { include bar } notify { 'y': message => tagged('bar') } }\ninclude k",
+        "class bar { }\nclass k { if false { include bar } notify { 'y': message => tagged('bar') } }\ninclude k",
+        // Whether something is defined.
+        "$on = true\nif $on { $v = 1 }\nnotify { 'r': message => defined('$v'), withpath => getvar('v', 2) }",
+        "$on = false\nif $on { $v = 1 }\nnotify { 'r': message => defined('$v'), withpath => getvar('v', 2) }",
+        "class k { if true { $v = 1 } }\nclass l { $v = 2 }\n$on = false\nif $on { include k }\nnotify { 'r': message => defined('$k::v') }",
+        "user { 'u': uid => 5 }\nnotify { 'n': message => defined_with_params(User['u'], { 'uid' => 5 }) }",
+        "if true { user { 'u': uid => 5 } }\nif false { user { 'w': } }\nnotify { 'n': message => defined_with_params('User[u]'), withpath => defined_with_params(User['w'], { 'uid' => 5 }) }",
+        "if true { user { 'u': uid => 5 } }\nensure_resource('user', 'u', { 'uid' => 5 })\nif false { package { 'p': ensure => 'x' } }\nensure_packages(['p', 'q'])\nnotify { 'n': message => User['u']['uid'] }",
+        "if true { user { 'u': uid => 5, shell => 's' } }\nensure_resource('user', 'u', { 'uid' => 5 })",
+        "if false { user { 'u': uid => 5, shell => 's' } }\nensure_resource('user', 'u', { 'uid' => 5 })",
+        // Files, and what templates are given.
+        "file { '/f': content => file('m/f.txt') }\nfile { '/g': content => upcase(file('m/none.txt', 'm/f.txt')) }",
+        "file { '/c': content => inline_epp('port=<%= $p %>', { 'p' => 80 }) }",
+        "$p = 1\nfile { '/c': content => inline_epp('port=<%= $p %>', { 'q' => 80, 'r' => 3 }) }",
+        "file { '/c': content => inline_epp('<%- | $p, $q = 2 | -%>port=<%= $p + $q %>', { 'p' => 80 }) }",
+        // Options of data.
+        "notify { 'u': message => lookup('uniq') }\nnotify { 'o': message => lookup('other') }\nnotify { 'p': message => lookup('plain') }\nnotify { 'q': message => lookup('a_pattern') }",
+    ];
+    let facts = r#"{"os": "web", "cloud": true}"#;
+    let data = [
+        (
+            "hiera.yaml",
+            "version: 5\nhierarchy:\n  - name: all\n    paths: [a.yaml, b.yaml]\n",
+        ),
+        (
+            "data/a.yaml",
+            "lookup_options:\n  uniq:\n    merge: unique\n  other:\n    merge: hash\n  plain:\n    merge: first\nuniq: [a]\nother: {x: 1}\nplain: [c]\n",
+        ),
+        (
+            "data/b.yaml",
+            "lookup_options:\n  ^a_:\n    convert_to: Array\nuniq: [b]\nother: {y: 1}\nplain: [d]\na_pattern: e\n",
+        ),
+        ("modules/m/files/f.txt", "hello\nworld\n"),
+    ];
+    let data = data.map(|(name, text)| (name.to_owned(), text.to_owned()));
+    let mut tally = Tally::default();
+    let mut failed = Vec::new();
+    for manifest in manifests {
+        println!("{manifest}");
+        let made = generate::Site {
+            manifest: format!("{manifest}\n"),
+            facts: facts.into(),
+            data: data.to_vec(),
+            keys: ["uniq", "other", "plain", "a_pattern"]
+                .map(str::to_owned)
+                .to_vec(),
+        };
+        let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let mut own = Tally::default();
+            check(&made, &mut own);
+            assert_eq!(own.manifests, 1, "there is no catalog");
+            own
+        }));
+        match checked {
+            Ok(own) => tally.add(own),
+            Err(_) => failed.push(manifest),
+        }
+    }
+    println!("{tally:#?}\nprecision {:.3}", tally.precision());
+    assert!(failed.is_empty(), "{failed:#?}");
+}
+
 #[derive(Debug, Default)]
 struct Tally {
     manifests: usize,
@@ -154,6 +239,7 @@ fn compiled<T>(made: &generate::Site, then: impl FnOnce(&Site<'_>, &mut Compiled
     let world = Memory::of(&files);
     let layout = Layout {
         manifest: "site.pp".into(),
+        modulepath: vec!["modules".into()],
         hiera: (!made.data.is_empty()).then(|| "hiera.yaml".into()),
         ..Layout::default()
     };
@@ -418,8 +504,8 @@ fn mutated(site: &Site<'_>, made: &generate::Site, span: Span, other: &str) -> O
         "facts.json" => &mut made.facts,
         _ => {
             let mut data = made.data.iter_mut();
-            let found = data.find(|(name, _)| *name == file);
-            &mut found.expect("it was compiled").1
+            // A text that is a template is no file of its own.
+            &mut data.find(|(name, _)| *name == file)?.1
         }
     };
     let (from, to) = (span.start - start, span.end - start);

@@ -1,6 +1,7 @@
 //! How Puppet is compiled from the command line: which node, which modules, which data.
 
 use clap::{Args, ValueEnum};
+use hence_model::unit::Limits;
 use hence_puppet::{Layout, Node, Options, Recording, Site};
 
 use super::source::{Afterwards, SourceOptions, directories};
@@ -36,9 +37,6 @@ pub struct PuppetOptions {
     /// When the bodies of defined types run
     #[arg(long, value_enum, default_value = "lazy")]
     define_order: DefineOrder,
-    /// Most expressions that are evaluated for a node
-    #[arg(long, value_name = "STEPS", default_value_t = Options::default().steps)]
-    max_steps: u64,
 }
 
 /// When the bodies of defined types run.
@@ -78,12 +76,12 @@ impl PuppetOptions {
         }
     }
 
-    pub(super) fn options(&self, depth: u32) -> Options {
+    pub(super) fn options(&self, limits: Limits) -> Options {
         Options {
             strict: self.strict,
             in_place: self.define_order == DefineOrder::InPlace,
-            depth,
-            steps: self.max_steps,
+            depth: limits.depth,
+            steps: limits.steps,
             recording: Recording::Everything,
         }
     }
@@ -105,7 +103,7 @@ pub fn compile<T>(
         Some(facts) => hence_puppet::facts::read(&site, outside, facts),
         None => Ok(Default::default()),
     };
-    let how = puppet.options(limits.depth);
+    let how = puppet.options(limits);
     let (facts, trouble) = match facts {
         Ok(facts) => (facts, None),
         Err(trouble) => (Default::default(), Some(*trouble)),

@@ -7,7 +7,7 @@ use hence_model::source::Span;
 use super::operators::Number;
 use super::{Evaluator, Outcome, fail, failed, unwrapped};
 use crate::syntax::{Expression, Kind};
-use crate::trace::Node;
+use crate::trace::{Node, ResourceId};
 use crate::types::{self, Accessed, Type};
 use crate::value::{Array, Datum, Hash, Value};
 
@@ -149,7 +149,7 @@ impl<'t> Evaluator<'t> {
     }
 
     fn index(&mut self, key: &Value, span: Span) -> Outcome<i64> {
-        match self.numeric(&key.datum, span)? {
+        match self.numeric(key, span)? {
             Number::Integer(index) => Ok(index),
             Number::Float(_) => fail(ACCESS, "an index is a whole number", span),
         }
@@ -261,28 +261,29 @@ impl<'t> Evaluator<'t> {
                 }
                 return Err(failed(trouble));
             }
-            let present = Value::from(self.trace.add(Node::Present(resource)));
-            let attribute = self.resources[resource.index()].attribute(name);
-            let attribute = attribute.map(|attribute| (attribute.value.clone(), attribute.control));
-            let value = match attribute {
-                Some((value, control)) => {
-                    let origin = value.origin;
-                    let origin = self.trace.add(Node::Outcome {
-                        value: origin,
-                        control,
-                        of: None,
-                    });
-                    Some(Value { origin, ..value })
-                }
-                None => self.default_of(resource, name),
-            };
+            let (of, name) = (resource, name.clone());
+            let value = self.attribute_now(of, &name);
+            let value = value.or_else(|| self.default_of(of, &name));
+            let said = Value::from(self.trace.add(Node::Attribute { of, name }));
             let reference = self.trace.operation(at, [container.clone(), key]);
-            found.push(self.element(at, value.as_ref(), &present, &reference.into()));
+            found.push(self.element(at, value.as_ref(), &said, &reference.into()));
         }
         match found.len() {
             1 => Ok(found.remove(0)),
             _ => self.array(found, at.span),
         }
+    }
+
+    /// What is said about an attribute so far.
+    pub(crate) fn attribute_now(&mut self, id: ResourceId, name: &str) -> Option<Value> {
+        let attribute = self.resources[id.index()].attribute(name)?;
+        let (value, control, of) = (attribute.value.clone(), attribute.control, None);
+        let origin = self.trace.add(Node::Outcome {
+            value: value.origin,
+            control,
+            of,
+        });
+        Some(Value { origin, ..value })
     }
 }
 

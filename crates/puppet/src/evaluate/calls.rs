@@ -12,6 +12,7 @@ use crate::functions;
 use crate::scope::{Frame, ScopeId};
 use crate::syntax::{Call, DefinitionKind, Expression, Kind, Lambda, Parameter};
 use crate::trace::{self, Cause, Definition, How};
+use crate::types::uri::Uri;
 use crate::types::{self, Type};
 use crate::value::{Datum, Value};
 
@@ -66,6 +67,14 @@ impl<'t> Evaluator<'t> {
             }
         };
         let arguments = self.unfolded(arguments, &call.arguments)?;
+        if call.method
+            && functions::find(name).is_none()
+            && let Some(receiver) = arguments.first()
+            && let Some(part) = part_of(&receiver.datum, name)
+        {
+            let origin = self.trace.operation(at, [receiver.clone()]);
+            return Ok(Value::new(part, origin));
+        }
         let invocation = Invocation {
             at,
             name: name.strip_prefix("::").unwrap_or(name),
@@ -92,6 +101,14 @@ impl<'t> Evaluator<'t> {
             Some(function) => self.call_defined(&invocation, function),
             None => {
                 let name = invocation.name;
+                if let Some(path) = self.site.ruby_function(name) {
+                    let message = format!("`{name}` is a function in Ruby, which is not run");
+                    let trouble = Diagnostic::error(UNKNOWN_FUNCTION, message).at(name_span);
+                    let help = format!(
+                        "it is in `{path}`; write it in Puppet, or put what it comes to into data"
+                    );
+                    return Err(self.with_chain(trouble.help(help)));
+                }
                 let message = format!("there is no function `{name}`");
                 let trouble = Diagnostic::error(UNKNOWN_FUNCTION, message).at(name_span);
                 let near = similar(name, functions::names());
@@ -229,6 +246,7 @@ impl<'t> Evaluator<'t> {
         arguments: Vec<Value>,
         span: Span,
     ) -> Outcome<Vec<(EcoString, Definition<'t>)>> {
+        check_order(parameters)?;
         let given = arguments.len();
         let control = self.control;
         let takes_all = parameters.last().is_some_and(|last| last.rest);
@@ -392,6 +410,31 @@ impl<'t> Evaluator<'t> {
         self.functions.insert(name, found.clone());
         Ok(found)
     }
+}
+
+/// `uri.host`: what an address or an object holds by a name.
+fn part_of(receiver: &Datum, name: &str) -> Option<Datum> {
+    match receiver {
+        Datum::Uri(uri) => Uri::is_part(&name.into()).then(|| uri.part(name)),
+        Datum::Object(object) => Some(object.attributes.get_text(name)?.datum.clone()),
+        _ => None,
+    }
+}
+
+/// Arguments have no names: one that must be there cannot follow one that need not.
+fn check_order(parameters: &[Parameter]) -> Outcome<()> {
+    let is_optional = |parameter: &&Parameter| parameter.default.is_some();
+    let mut from_optional = parameters.iter().skip_while(|one| !is_optional(one));
+    let Some(optional) = from_optional.next() else {
+        return Ok(());
+    };
+    let Some(required) = from_optional.find(|one| !one.rest && !is_optional(one)) else {
+        return Ok(());
+    };
+    let (name, before) = (&required.name, &optional.name);
+    let message = format!("`${name}` needs a default, as `${before}` before it has one");
+    let trouble = Diagnostic::error(ARGUMENTS, message).at(required.span);
+    Err(failed(trouble.label(optional.span, "it may be left out")))
 }
 
 /// Whether a type comes out the same wherever it is evaluated, if its names do.

@@ -36,7 +36,7 @@ pub(crate) struct Collector {
     pub(super) collected: Vec<ResourceId>,
     pub(crate) known: FxHashSet<ResourceId>,
     /// What stands before it in a chain of arrows, if it finds nothing.
-    pub(super) instead: Vec<super::relationships::Side>,
+    pub(crate) instead: Vec<super::relationships::Side>,
 }
 
 #[derive(Debug)]
@@ -77,6 +77,13 @@ pub(crate) struct Parts {
 /// A collector, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CollectorId(usize);
+
+impl CollectorId {
+    /// A small number, for tables indexed by collector.
+    pub(crate) fn index(self) -> usize {
+        self.0
+    }
+}
 
 impl<'t> Evaluator<'t> {
     /// `File <| … |> { … }`
@@ -201,10 +208,6 @@ impl<'t> Evaluator<'t> {
         }
     }
 
-    pub(super) fn collector_at(&mut self, id: CollectorId) -> &mut Collector {
-        &mut self.collectors[id.0]
-    }
-
     fn query(&mut self, query: &'t Query) -> Outcome<Test> {
         Ok(match query {
             Query::Test {
@@ -283,8 +286,7 @@ impl<'t> Evaluator<'t> {
             CollectorKind::Query {
                 type_name, query, ..
             } => {
-                let known = self.table.get(&self.folded(type_name));
-                let candidates = known.map_or(&[][..], |known| known.all.as_slice());
+                let candidates = self.resources_of(type_name);
                 let fits = |id: &&ResourceId| {
                     query
                         .as_ref()
@@ -306,6 +308,12 @@ impl<'t> Evaluator<'t> {
                 found
             }
         }
+    }
+
+    /// All resources of a type.
+    pub(crate) fn resources_of(&self, type_name: &str) -> &[ResourceId] {
+        let known = self.table.get(&self.folded(type_name));
+        known.map_or(&[][..], |known| known.all.as_slice())
     }
 
     fn fits_query(&self, query: &Test, id: ResourceId) -> bool {
@@ -350,36 +358,38 @@ impl<'t> Evaluator<'t> {
 
     /// Whether a resource, or what contains it, has one of some tags.
     pub(crate) fn is_tagged(&self, id: ResourceId, tags: &[EcoString]) -> bool {
-        let mut next = Some(id);
-        while let Some(id) = next {
-            let resource = &self.resources[id.index()];
-            let own = resource.own_tags();
-            if tags.iter().any(|tag| own.has(tag)) {
-                return true;
-            }
-            let container = self
-                .scopes
-                .get(resource.scope.index())
-                .map(|scope| scope.resource);
-            next = container.filter(|container| *container != id);
+        self.with_containers(id).any(|id| {
+            let own = self.resources[id.index()].own_tags();
+            tags.iter().any(|tag| own.has(tag))
+        })
+    }
+
+    /// What contains a resource. Nothing contains the main stage, nor the main class.
+    fn container_of(&self, id: ResourceId) -> Option<ResourceId> {
+        let resource = &self.resources[id.index()];
+        if resource.is_stage() && resource.span.is_none() {
+            return None;
         }
-        false
+        let scope = self.scopes.get(resource.scope.index());
+        let container = scope.map(|scope| scope.resource);
+        container.filter(|container| *container != id)
     }
 
     /// The tags of a resource and of all that contains it.
     pub(crate) fn tags(&self, id: ResourceId) -> Tags {
         let mut tags = Tags::default();
-        let mut next = Some(id);
-        while let Some(id) = next {
-            let resource = &self.resources[id.index()];
-            tags.merge(&resource.own_tags());
-            let container = self
-                .scopes
-                .get(resource.scope.index())
-                .map(|scope| scope.resource);
-            next = container.filter(|container| *container != id);
+        for id in self.with_containers(id) {
+            tags.merge(&self.resources[id.index()].own_tags());
         }
         tags
+    }
+
+    /// A resource and all that contains it.
+    pub(crate) fn with_containers(
+        &self,
+        id: ResourceId,
+    ) -> impl Iterator<Item = ResourceId> + use<'_, 't> {
+        std::iter::successors(Some(id), |id| self.container_of(*id))
     }
 
     fn override_collected(&mut self, number: usize, id: ResourceId) -> Outcome<()> {

@@ -9,7 +9,7 @@ use crate::resource::{Attribute, Resource, ResourceKind, Said, capitalised, is_t
 use crate::resource_types;
 use crate::scope::ScopeId;
 use crate::syntax::{self, Amendment, AttributeKind, Expression, Form, Kind};
-use crate::trace::{ControlId, Node, Origin, ResourceId};
+use crate::trace::{ControlId, Making, Node, Origin, ResourceId, Trace};
 use crate::types::Type;
 use crate::value::{Array, Datum, Value};
 
@@ -68,10 +68,10 @@ impl<'t> Evaluator<'t> {
     ) -> Outcome {
         let mut declared = Vec::new();
         self.declarations(written, &mut |id| declared.push(id))?;
-        let origin = Origin::written(at.span.start);
         let references = declared.into_iter();
-        let references: Array = references.map(|id| self.reference_to(id, origin)).collect();
-        Ok(Value::new(references, origin))
+        let references: Vec<Value> = references.map(|id| self.reference_at(id, at)).collect();
+        let origin = self.trace.operation(at, references.clone());
+        Ok(Value::new(Array::from(references), origin))
     }
 
     /// Declares all resources of an expression.
@@ -93,7 +93,8 @@ impl<'t> Evaluator<'t> {
                 && matches!(&title.datum, Datum::Text(text) if !text.is_empty())
             {
                 let attributes = self.attributes(&body.attributes, Said::Declared)?;
-                declared(self.declare(&type_name, title, attributes, form, body.span)?);
+                let place = (written.kind.span, body.span);
+                declared(self.declare(&type_name, title, attributes, form, place)?);
                 return Ok(());
             }
             let titles = self.titles(title, &body.title)?;
@@ -120,7 +121,8 @@ impl<'t> Evaluator<'t> {
             let attributes = with_defaults(&defaults, attributes);
             for title in titles {
                 let attributes = attributes.clone();
-                declared(self.declare(&type_name, title, attributes, form, span)?);
+                let place = (written.kind.span, span);
+                declared(self.declare(&type_name, title, attributes, form, place)?);
             }
         }
         Ok(())
@@ -135,6 +137,19 @@ impl<'t> Evaluator<'t> {
             false => Type::Resource(Some(resource.type_name.to_lowercase()), title),
         };
         Value::new(kind, origin)
+    }
+
+    /// The reference to a resource, made somewhere of the type and the title.
+    pub(super) fn reference_at(&mut self, id: ResourceId, at: &'t Expression) -> Value {
+        let resource = &self.resources[id.index()];
+        let title = Value::new(resource.title.clone(), resource.title_origin);
+        let kind = match resource.is_class() {
+            true => Type::Class(None),
+            false => Type::Resource(Some(resource.type_name.to_lowercase()), None),
+        };
+        let kind = Value::new(kind, Origin::NOWHERE);
+        let origin = self.trace.operation(at, [kind, title]);
+        self.reference_to(id, origin)
     }
 
     /// The type that a declaration names: `file`, `File`, `Resource['file']`.
@@ -304,14 +319,14 @@ impl<'t> Evaluator<'t> {
         Ok(())
     }
 
-    /// Declares a resource.
+    /// Declares a resource. Its type is named at the first of the places, and it stands at the second.
     pub(crate) fn declare(
         &mut self,
         type_name: &EcoString,
         title: Value,
         mut attributes: Vec<Attribute>,
         form: Form,
-        span: Span,
+        (named_at, span): (Span, Span),
     ) -> Outcome<ResourceId> {
         let Datum::Text(text) = &title.datum else {
             return fail(TITLE, "expected text for a title", span);
@@ -334,7 +349,7 @@ impl<'t> Evaluator<'t> {
                 Some(known) => ResourceKind::Defined(known.definition),
                 None => {
                     let message = format!("there is no type of resources `{type_name}`");
-                    let trouble = Diagnostic::error(UNKNOWN_RESOURCE_TYPE, message).at(span);
+                    let trouble = Diagnostic::error(UNKNOWN_RESOURCE_TYPE, message).at(named_at);
                     return Err(failed(self.suggest_type(trouble, type_name)));
                 }
             },
@@ -482,28 +497,34 @@ impl<'t> Evaluator<'t> {
         let id = ResourceId::from_index(self.resources.len());
         let known = self.table.entry(type_name.clone()).or_default();
         let first = *known.named.entry(resource.title.clone()).or_insert(id);
-        if first != id {
+        if first != id && self.resources[first.index()].title == resource.title {
             return Err(self.duplicate(&resource, first));
         }
         known.all.push(id);
         let scope = resource.scope;
-        let span = resource.span;
         let contained = !resource.is_class() && !resource.is_stage();
         if !resource.is_class()
             && let Some(stage) = resource.attribute("stage")
         {
             return fail(STAGE, "only classes can have a stage", stage.span);
         }
-        let aliases = names_of(&resource);
-        let taken = aliases.into_iter().find_map(|alias| {
-            match *known.named.entry(alias.clone()).or_insert(id) {
-                other if other != id => Some((other, alias)),
-                _ => None,
+        let mut taken = (first != id).then(|| (first, resource.title.clone()));
+        for name in names_of(&resource) {
+            let other = *known.named.entry(name.clone()).or_insert(id);
+            if other != id {
+                taken.get_or_insert((other, name));
             }
-        });
+        }
+        if let Some(names) = names_together(&resource) {
+            let name = names.first().cloned().flatten();
+            let other = *known.together.entry(names).or_insert(id);
+            if other != id {
+                taken.get_or_insert((other, name.unwrap_or_default()));
+            }
+        }
         self.resources.push(resource);
-        if let Some((other, alias)) = taken {
-            return Err(self.duplicate_name(id, other, &alias, span));
+        if let Some((other, name)) = taken {
+            return Err(self.duplicate_name(id, other, &name));
         }
         if contained && let Some(container) = self.container(scope) {
             self.edges.push((container, id));
@@ -550,13 +571,7 @@ impl<'t> Evaluator<'t> {
         self.with_chain(trouble)
     }
 
-    fn duplicate_name(
-        &self,
-        id: ResourceId,
-        other: ResourceId,
-        name: &str,
-        span: Option<Span>,
-    ) -> Box<Stop> {
+    fn duplicate_name(&self, id: ResourceId, other: ResourceId, name: &str) -> Box<Stop> {
         let (resource, other) = (&self.resources[id.index()], &self.resources[other.index()]);
         let message = format!(
             "{} and {} are both named '{name}'",
@@ -564,11 +579,17 @@ impl<'t> Evaluator<'t> {
             resource.reference()
         );
         let mut trouble = Diagnostic::error(DUPLICATE, message);
-        if let Some(span) = span {
+        if let Some(span) = resource.span {
             trouble = trouble.at(span);
+        }
+        if let Some((span, words)) = called(resource, name) {
+            trouble = trouble.label(span, words);
         }
         if let Some(span) = other.span {
             trouble = trouble.label(span, "declared here first");
+        }
+        if let Some((span, words)) = called(other, name) {
+            trouble = trouble.label(span, words);
         }
         self.with_chain(trouble)
     }
@@ -576,15 +597,21 @@ impl<'t> Evaluator<'t> {
     /// A resource in the catalog.
     pub(crate) fn find_resource(&self, type_name: &str, title: &str) -> Option<ResourceId> {
         let type_name = type_name.strip_prefix("::").unwrap_or(type_name);
-        let known = &self.table.get(type_name)?.named;
-        let found = match type_name {
-            "class" => {
-                let name = title.strip_prefix("::").unwrap_or(title);
-                known.get(&*lowered(name))
-            }
-            _ => known.get(title),
-        };
-        found.copied()
+        let known = self.table.get(type_name)?;
+        if type_name == "class" {
+            let name = title.strip_prefix("::").unwrap_or(title);
+            return known.named.get(&*lowered(name)).copied();
+        }
+        if let Some(found) = known.named.get(title) {
+            return Some(*found);
+        }
+        let kind = self.built_in(type_name)?;
+        if let Some(names) = kind.names_together() {
+            let mut together = vec![None; names.len()];
+            together[0] = Some(title.into());
+            return known.together.get(&together).copied();
+        }
+        known.named.get(kind.name_of(title)).copied()
     }
 
     /// A type in lower case.
@@ -826,11 +853,40 @@ impl<'t> Evaluator<'t> {
     /// Looks at the attributes of all resources once more, when nothing will be said about them any longer.
     pub(crate) fn settle_attributes(&mut self) -> Outcome<()> {
         for resource in &mut self.resources {
+            if let Some(path) = path_of(resource, &mut self.trace) {
+                resource.attributes.insert(0, path);
+            }
             reveal_sensitive(resource);
             check_attributes(resource)?;
         }
         Ok(())
     }
+}
+
+/// The path of a file whose title ends in slashes: what its title stands for, unless something else is said.
+fn path_of(resource: &mut Resource<'_>, trace: &mut Trace<'_>) -> Option<Attribute> {
+    let ResourceKind::BuiltIn(kind) = resource.kind else {
+        return None;
+    };
+    let (name, path) = (kind.unique_name()?, kind.name_of(&resource.title));
+    let is_given = |attribute: &Attribute| !attribute.value.is_undef();
+    if path.len() == resource.title.len() || resource.attribute(name).is_some_and(is_given) {
+        return None;
+    }
+    let title = Value::new(resource.title.clone(), resource.title_origin);
+    let path = Value::new(path, trace.made(Making::Path, [title]));
+    resource
+        .attributes
+        .retain(|attribute| attribute.name != name);
+    Some(Attribute {
+        name: name.into(),
+        value: path,
+        span: resource.span?,
+        how: Said::Declared,
+        scope: resource.scope,
+        control: resource.control,
+        adds: false,
+    })
 }
 
 /// Values that are sensitive are plain in the catalog, and named as what they are.
@@ -859,7 +915,8 @@ fn check_attributes(resource: &Resource<'_>) -> Outcome<()> {
         }
         let message = format!("{} has no attribute `{name}`", resource.type_name);
         let mut trouble = Diagnostic::error(UNKNOWN_PARAMETER, message).at(attribute.span);
-        if let Some(near) = similar(name, kind.attributes()).first() {
+        let known = kind.attributes().chain(resource_types::metaparameters());
+        if let Some(near) = similar(name, known).first() {
             trouble = trouble.help(format!("did you mean `{near}`?"));
         }
         return Err(failed(trouble));
@@ -882,14 +939,57 @@ fn names_of(resource: &Resource<'_>) -> Vec<EcoString> {
     let ResourceKind::BuiltIn(kind) = resource.kind else {
         return names;
     };
-    if let Some(name) = kind.unique_name()
-        && let Some(attribute) = resource.attribute(name)
-        && let Datum::Text(name) = &attribute.value.datum
-    {
-        names.push(name.clone());
+    if let Some(name) = kind.unique_name() {
+        let given = resource.attribute(name).map(|given| &given.value.datum);
+        match given {
+            Some(Datum::Text(name)) => names.push(name.clone()),
+            _ => names.push(kind.name_of(&resource.title).into()),
+        }
     }
     names.retain(|name| *name != resource.title);
     names
+}
+
+/// The attributes that name a resource together; the title is the first of them if that is not given.
+fn names_together(resource: &Resource<'_>) -> Option<Vec<Option<EcoString>>> {
+    let ResourceKind::BuiltIn(kind) = resource.kind else {
+        return None;
+    };
+    let given = |name: &String| {
+        let attribute = resource.attribute(name)?;
+        (!attribute.value.is_undef()).then(|| crate::text::text(&attribute.value.datum))
+    };
+    let mut names: Vec<_> = kind.names_together()?.iter().map(given).collect();
+    if let Some(first @ None) = names.first_mut() {
+        *first = Some(resource.title.clone());
+    }
+    Some(names)
+}
+
+/// Why a resource is called by a name that is not its title.
+fn called(resource: &Resource<'_>, name: &str) -> Option<(Span, String)> {
+    if resource.title == name {
+        return None;
+    }
+    let reference = resource.reference();
+    let ResourceKind::BuiltIn(kind) = resource.kind else {
+        let alias = resource.attribute("alias")?;
+        return Some((alias.span, format!("`{reference}` has the alias `{name}`")));
+    };
+    let names = kind.names_together().and_then(<[String]>::first);
+    let by = kind.unique_name().or(names.map(String::as_str));
+    let is_called = |attribute: &Attribute| crate::text::text(&attribute.value.datum) == name;
+    let given = by.and_then(|by| resource.attribute(by));
+    if let (Some(by), Some(given)) = (by, given.filter(|given| is_called(given))) {
+        return Some((given.span, format!("`{reference}` has the {by} `{name}`")));
+    }
+    match resource.attribute("alias") {
+        Some(alias) => Some((alias.span, format!("`{reference}` has the alias `{name}`"))),
+        None => Some((
+            resource.span?,
+            format!("`{reference}` has the {} `{name}`", by?),
+        )),
+    }
 }
 
 /// A value, or all that are in it, if it is an array.

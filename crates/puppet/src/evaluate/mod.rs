@@ -19,6 +19,7 @@ mod classes;
 mod collectors;
 mod conditionals;
 mod declarations;
+mod moments;
 mod operators;
 mod relationships;
 mod variables;
@@ -35,7 +36,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) use calls::counted;
 pub use calls::{ARGUMENTS, Invocation};
 pub use classes::{Known, NO_NODE};
-pub(crate) use collectors::Collector;
+pub(crate) use collectors::{Collector, CollectorId};
 pub(crate) use declarations::{TAG, VIRTUAL_CLASS, flatten};
 pub(crate) use operators::merged;
 pub(crate) use relationships::{Relationship, Side, read_reference};
@@ -85,6 +86,8 @@ struct OfType {
     all: Vec<ResourceId>,
     /// By their titles, and other names that they have.
     named: FxHashMap<EcoString, ResourceId>,
+    /// By the attributes that name them together, if the type has such.
+    together: FxHashMap<Vec<Option<EcoString>>, ResourceId>,
 }
 
 /// Why evaluation does not simply go on.
@@ -136,6 +139,8 @@ pub struct Evaluator<'t> {
     aliases: FxHashMap<EcoString, Option<Arc<Type>>>,
     /// The files whose definitions are known, in order,
     pub(crate) loaded: Vec<&'t crate::site::Loaded>,
+    /// Where the texts of files stand that `file` has read: each is a literal.
+    pub(crate) files_read: Vec<Span>,
     /// and their addresses.
     files: FxHashSet<usize>,
     alias_definitions: FxHashMap<EcoString, Known<'t>>,
@@ -201,6 +206,7 @@ impl<'t> Evaluator<'t> {
             functions: FxHashMap::default(),
             aliases: FxHashMap::default(),
             loaded: Vec::new(),
+            files_read: Vec::new(),
             files: FxHashSet::default(),
             alias_definitions: FxHashMap::default(),
             declared_types: FxHashMap::default(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::Span;
 
-use super::{Evaluator, Outcome, fail, failed, pairs};
+use super::{Evaluator, Outcome, Stop, fail, failed, moments, pairs};
 use crate::compare;
 use crate::functions;
 use crate::pattern::Pattern;
@@ -13,6 +13,7 @@ use crate::scope::Frame;
 use crate::syntax::{Expression, Kind, Operator, Part};
 use crate::trace::{self, Cause, Origin};
 use crate::types::Type;
+use crate::types::version::Version;
 use crate::value::{Array, Datum, Hash, Value};
 
 /// An operator does not go with its operands.
@@ -101,7 +102,13 @@ impl<'t> Evaluator<'t> {
             true => Origin::written(at.span.start),
             false => self.trace.operation(at, [value.clone()]),
         };
-        let datum = match self.numeric(&value.datum, operand.span)? {
+        if let Datum::Timespan(duration) = value.datum {
+            return match moments::negated(duration) {
+                Ok(datum) => Ok(Value { datum, origin }),
+                Err(_) => overflow(at.span),
+            };
+        }
+        let datum = match self.numeric(&value, operand.span)? {
             Number::Integer(integer) => match integer.checked_neg() {
                 Some(integer) => Datum::Integer(integer),
                 None => return overflow(at.span),
@@ -152,13 +159,35 @@ impl<'t> Evaluator<'t> {
                 let message = "`<<` appends to an array, not to a hash";
                 return fail(OPERANDS, message, operands[0].span);
             }
+            (Datum::Binary(bytes), Operator::Add) => {
+                let joined = moments::joined(bytes, &right.datum);
+                joined.map_err(|why| refused(why, operator, &left, &right, at, operands))?
+            }
+            (Datum::Uri(uri), Operator::Add) => {
+                let resolved = moments::resolved(uri, &right.datum);
+                resolved.map_err(|why| refused(why, operator, &left, &right, at, operands))?
+            }
+            _ if in_time(&left) || in_time(&right) => {
+                let first = self.in_time(&left, operands[0].span)?;
+                let second = self.in_time(&right, operands[1].span)?;
+                let result = moments::calculate(operator, first, second);
+                result.map_err(|why| refused(why, operator, &left, &right, at, operands))?
+            }
             _ => {
-                let left = self.numeric(&left.datum, operands[0].span)?;
-                let right = self.numeric(&right.datum, operands[1].span)?;
+                let left = self.numeric(&left, operands[0].span)?;
+                let right = self.numeric(&right, operands[1].span)?;
                 arithmetic(operator, left, right, at.span, operands[1].span)?
             }
         };
         self.shallow(Value { datum, origin }, at.span)
+    }
+
+    /// A moment or a duration, or a number of seconds.
+    fn in_time(&mut self, value: &Value, span: Span) -> Outcome<moments::Operand> {
+        match moments::Operand::of(&value.datum) {
+            Some(operand) => Ok(operand),
+            None => Ok(moments::Operand::Number(self.numeric(value, span)?)),
+        }
     }
 
     /// What `hash + right` adds.
@@ -197,8 +226,8 @@ impl<'t> Evaluator<'t> {
     }
 
     /// A number, or a text that is one.
-    pub(crate) fn numeric(&mut self, datum: &Datum, span: Span) -> Outcome<Number> {
-        match datum {
+    pub(crate) fn numeric(&mut self, value: &Value, span: Span) -> Outcome<Number> {
+        match &value.datum {
             Datum::Integer(integer) => Ok(Number::Integer(*integer)),
             Datum::Float(float) => Ok(Number::Float(*float)),
             Datum::Text(text) => {
@@ -221,7 +250,13 @@ impl<'t> Evaluator<'t> {
             other => {
                 let kind = Type::of(other).generalise();
                 let message = format!("expected a number, found {kind}");
-                fail(NOT_NUMERIC, message, span)
+                let mut trouble = Diagnostic::error(NOT_NUMERIC, message).at(span);
+                if value.is_undef()
+                    && let Some((span, words)) = self.absence(value.origin)
+                {
+                    trouble = trouble.label(span, words);
+                }
+                Err(failed(trouble))
             }
         }
     }
@@ -235,6 +270,15 @@ impl<'t> Evaluator<'t> {
     ) -> Outcome<bool> {
         let pattern = match &right.datum {
             Datum::Type(kind) => return Ok(kind.instance(&left.datum)),
+            Datum::SemVerRange(range) => {
+                return Ok(match &left.datum {
+                    Datum::SemVer(version) => range.includes(version),
+                    Datum::Text(text) => {
+                        Version::parse(text).is_ok_and(|version| range.includes(&version))
+                    }
+                    _ => false,
+                });
+            }
             Datum::Pattern(pattern) => pattern.clone(),
             Datum::Text(text) => match Pattern::new(text) {
                 Ok(pattern) => Arc::new(pattern),
@@ -367,9 +411,46 @@ impl Number {
     }
 }
 
+fn in_time(value: &Value) -> bool {
+    moments::Operand::of(&value.datum).is_some()
+}
+
+/// What is wrong with an operation on a moment and the like.
+fn refused(
+    why: moments::Trouble,
+    operator: Operator,
+    left: &Value,
+    right: &Value,
+    at: &Expression,
+    operands: &[Expression; 2],
+) -> Box<Stop> {
+    let kind = |value: &Value| Type::of(&value.datum).generalise();
+    let trouble = match why {
+        moments::Trouble::Operands => {
+            let operator = operator.text();
+            let message = format!(
+                "`{operator}` does not go with {} and {}",
+                kind(left),
+                kind(right)
+            );
+            Diagnostic::error(OPERANDS, message).at(at.span)
+        }
+        moments::Trouble::Zero => {
+            Diagnostic::error(DIVISION_BY_ZERO, "division by zero").at(operands[1].span)
+        }
+        moments::Trouble::Range => {
+            Diagnostic::error(OVERFLOW, "the result is out of reach").at(at.span)
+        }
+        moments::Trouble::Address(why) => Diagnostic::error(OPERANDS, why).at(operands[1].span),
+    };
+    failed(trouble)
+}
+
 fn equal(left: &Datum, right: &Datum) -> bool {
     match (left, right) {
-        (Datum::Type(left), Datum::Type(right)) => left == right,
+        (Datum::Type(left), Datum::Type(right)) => {
+            left == right || left.of_any_size() == right.of_any_size()
+        }
         _ => compare::equal(left, right),
     }
 }

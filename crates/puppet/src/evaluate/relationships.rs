@@ -75,7 +75,7 @@ impl<'t> Evaluator<'t> {
             return Ok(left);
         }
         if let [Side::Collector(collector)] = right[..] {
-            self.collector_at(collector).instead = left;
+            self.collectors[collector.index()].instead = left;
         }
         Ok(right)
     }
@@ -137,9 +137,9 @@ impl<'t> Evaluator<'t> {
         // They are kept: whoever asks why wants to know them.
         let relationships = std::mem::take(&mut self.relationships);
         for relationship in &relationships {
-            let sources = self.sources_of(&relationship.source);
+            let sources = self.sources_of(relationship);
             let targets = match &relationship.target {
-                Side::Collector(collector) => self.collected(*collector),
+                Side::Collector(collector) => self.collected(*collector, relationship.at),
                 Side::Reference(value) => vec![value.clone()],
             };
             for source in &sources {
@@ -153,8 +153,8 @@ impl<'t> Evaluator<'t> {
     }
 
     /// A collector that finds nothing passes an arrow on to what stands before it.
-    fn sources_of(&mut self, side: &Side) -> Vec<Value> {
-        let mut pending = vec![side.clone()];
+    fn sources_of(&mut self, relationship: &Relationship<'t>) -> Vec<Value> {
+        let mut pending = vec![relationship.source.clone()];
         let mut sources = Vec::new();
         let mut steps = 0;
         while let Some(side) = pending.pop() {
@@ -162,9 +162,9 @@ impl<'t> Evaluator<'t> {
             match side {
                 Side::Reference(value) => sources.push(value),
                 Side::Collector(collector) => {
-                    let collected = self.collected(collector);
+                    let collected = self.collected(collector, relationship.at);
                     if collected.is_empty() && steps <= self.collectors.len() {
-                        let instead = self.collector_at(collector).instead.clone();
+                        let instead = self.collectors[collector.index()].instead.clone();
                         pending.extend(instead.into_iter().rev());
                     }
                     sources.extend(collected);
@@ -174,13 +174,10 @@ impl<'t> Evaluator<'t> {
         sources
     }
 
-    fn collected(&mut self, collector: CollectorId) -> Vec<Value> {
-        let collected = self.collector_at(collector).collected.clone();
-        let reference = |id: ResourceId| {
-            let origin = self.resources[id.index()].title_origin;
-            self.reference_to(id, origin)
-        };
-        collected.into_iter().map(reference).collect()
+    fn collected(&mut self, collector: CollectorId, at: &'t Expression) -> Vec<Value> {
+        let collected = self.collectors[collector.index()].collected.clone();
+        let collected = collected.into_iter();
+        collected.map(|id| self.reference_at(id, at)).collect()
     }
 
     fn relate_one(

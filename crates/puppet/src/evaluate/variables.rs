@@ -8,7 +8,7 @@ use hence_model::work;
 use super::{Evaluator, Outcome, fail, failed};
 use crate::scope::{Frame, ScopeId, ScopeKind, Variables};
 use crate::syntax::{Expression, Kind};
-use crate::trace::{Definition, DefinitionId, How, Node};
+use crate::trace::{Definition, DefinitionId, How, LookUp, Node, Origin};
 use crate::value::{Datum, Value};
 
 /// Nothing defines a variable.
@@ -142,6 +142,29 @@ impl<'t> Evaluator<'t> {
             scope = self.next_scope(id);
         }
         Ok(None)
+    }
+
+    /// That a variable is defined, or is not, as what something depends on.
+    pub(crate) fn sighting(&mut self, name: &str, found: Option<DefinitionId>) -> Value {
+        let node = match found {
+            Some(definition) => Node::Outcome {
+                value: Origin::NOWHERE,
+                control: self.trace.definition(definition).control,
+                of: None,
+            },
+            None => self.look_up_of(name, None),
+        };
+        self.trace.add(node).into()
+    }
+
+    /// What looking up a variable passes, from here on.
+    pub(crate) fn look_up_of(&self, name: &str, found: Option<DefinitionId>) -> Node<'t> {
+        Node::LookUp(Box::new(LookUp {
+            name: name.into(),
+            found,
+            scope: self.scope,
+            passed: self.trace.passed().len() as u32,
+        }))
     }
 
     /// Where a look-up goes on: `parentof` of §3.3.2.1. A class asks the class it inherits; everything else
@@ -290,12 +313,32 @@ impl<'t> Evaluator<'t> {
             None => &mut self.scopes[self.scope.index()].variables,
         };
         if let Some(first) = variables.get(&name) {
-            let first = self.trace.definition(first).how;
-            return Err(failed(reassigned(&name, span, first)));
+            let first = self.trace.definition(first);
+            let (how, origin) = (first.how, first.value.origin);
+            let trouble = match how {
+                How::Language => self.built_in_variable(&name, span, origin),
+                _ => reassigned(&name, span, how),
+            };
+            return Err(failed(trouble));
         }
         let definition = self.trace.define(definition);
         variables.insert(name, definition);
         Ok(())
+    }
+
+    /// A variable is assigned that has a value before any manifest has: a fact, or one of the language.
+    fn built_in_variable(&self, name: &str, span: Span, origin: Origin) -> Diagnostic {
+        if self.node.facts.get_text(name).is_none() {
+            let message = format!("`${name}` has a value already: it belongs to the language");
+            let trouble = Diagnostic::error(REASSIGNED, message).at(span);
+            return trouble.help("choose another name");
+        }
+        let message = format!("`${name}` has a value already: it is a fact");
+        let mut trouble = Diagnostic::error(REASSIGNED, message).at(span);
+        if let Some(fact) = self.handed_on_from(origin) {
+            trouble = trouble.label(fact, "the fact is written here");
+        }
+        trouble.help("all facts are variables of the top scope; choose another name")
     }
 
     /// Binds a variable of a scope that belongs to the language, or to a parameter.

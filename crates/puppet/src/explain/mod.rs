@@ -11,7 +11,7 @@ use hence_model::source::{FileId, Span};
 use hence_model::unit::Unit;
 
 use self::teller::Teller;
-use crate::catalog::shown_title;
+use crate::catalog::{key_text, shown_title};
 use crate::compile::Compiled;
 use crate::evaluate::Evaluator;
 use crate::literals::Literals;
@@ -37,7 +37,7 @@ pub(crate) struct Leaf {
 /// What is found out for one question and helps with the next.
 #[derive(Default)]
 pub(crate) struct Asked {
-    /// The literals of so many programs.
+    /// The literals of so many programs and files.
     literals: Option<(usize, Arc<Literals>)>,
     absences: Absences,
 }
@@ -199,25 +199,17 @@ impl<'t> Compiled<'t> {
         }
     }
 
-    /// The literals of the manifests, and the facts, in order.
+    /// The literals of the manifests, the facts, and the data with their keys, in order.
     pub fn literals_written(&self) -> Vec<Span> {
         let literals = self.literals();
         let mut spans: Vec<Span> = literals.iter().collect();
-        let mut pending: Vec<&Value> = Vec::new();
-        for (_, entry) in self.evaluator.node.facts.iter() {
-            pending.push(&entry.value);
-        }
         let mut written: Vec<Origin> = Vec::new();
+        for (_, entry) in self.evaluator.node.facts.iter() {
+            written_in(&entry.value, Keys::LeftOut, &mut written);
+        }
         for (_, entry) in self.evaluator.data_read().flat_map(Hash::iter) {
             written.push(entry.key);
-            pending.push(&entry.value);
-        }
-        while let Some(value) = pending.pop() {
-            match &value.datum {
-                Datum::Array(array) => pending.extend(array.iter()),
-                Datum::Hash(hash) => pending.extend(hash.iter().map(|(_, entry)| &entry.value)),
-                _ => written.push(value.origin),
-            }
+            written_in(&entry.value, Keys::Counted, &mut written);
         }
         let offsets = written.into_iter().filter_map(Origin::offset);
         spans.extend(offsets.filter_map(|at| self.evaluator.data_literal(at)));
@@ -227,12 +219,12 @@ impl<'t> Compiled<'t> {
     }
 
     fn literals(&self) -> Literals {
-        Literals::of(self.evaluator.loaded.iter().map(|loaded| &loaded.program))
+        self.evaluator.literals()
     }
 
     /// The same, gathered once for all questions; more may have been read since the last one.
     fn literals_known(&mut self) -> Arc<Literals> {
-        let count = self.evaluator.loaded.len();
+        let count = self.evaluator.loaded.len() + self.evaluator.files_read.len();
         match &self.asked.literals {
             Some((known, literals)) if *known == count => Arc::clone(literals),
             _ => {
@@ -300,7 +292,7 @@ impl<'t> Compiled<'t> {
                         Datum::Hash(hash) if !hash.is_empty() => {
                             let entries = hash.iter().rev();
                             pending.extend(entries.map(|(key, entry)| {
-                                let segment = Segment::Key(crate::text::text(key).to_string());
+                                let segment = Segment::Key(key_text(key).to_string());
                                 element(segment, key.clone(), &entry.value)
                             }));
                         }
@@ -358,7 +350,7 @@ impl<'t> Compiled<'t> {
                 (Datum::Array(array), Segment::Index(index)) => array.get(*index).cloned(),
                 (Datum::Hash(hash), Segment::Key(key)) => hash
                     .iter()
-                    .find(|(known, _)| crate::text::text(known) == key.as_str())
+                    .find(|(known, _)| key_text(known) == key.as_str())
                     .map(|(_, entry)| entry.value.clone()),
                 (Datum::Hash(hash), Segment::Index(index)) => {
                     hash.get(&Datum::Integer(*index as i64)).cloned()
@@ -369,7 +361,7 @@ impl<'t> Compiled<'t> {
                 let names = match &value.datum {
                     Datum::Hash(hash) => hash
                         .iter()
-                        .map(|(key, _)| crate::text::text(key).to_string())
+                        .map(|(key, _)| key_text(key).to_string())
                         .collect(),
                     Datum::Array(array) => (0..array.len()).map(|at| at.to_string()).collect(),
                     _ => Vec::new(),
@@ -388,6 +380,31 @@ impl<'t> Compiled<'t> {
             containers,
             value,
         })
+    }
+}
+
+/// Whether the keys of hashes are literals.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keys {
+    Counted,
+    LeftOut,
+}
+
+/// Where the literals in a value of facts or data come from.
+fn written_in(value: &Value, keys: Keys, written: &mut Vec<Origin>) {
+    match &value.datum {
+        Datum::Array(array) => array
+            .iter()
+            .for_each(|value| written_in(value, keys, written)),
+        Datum::Hash(hash) => {
+            for (_, entry) in hash.iter() {
+                if keys == Keys::Counted {
+                    written.push(entry.key);
+                }
+                written_in(&entry.value, keys, written);
+            }
+        }
+        _ => written.push(value.origin),
     }
 }
 
@@ -442,8 +459,13 @@ impl<'t> Evaluator<'t> {
         let Source::Written(at) = self.trace.source(self.handed_on_by(origin)) else {
             return None;
         };
-        let literals = Literals::of(self.loaded.iter().map(|loaded| &loaded.program));
-        literals.at(at).or_else(|| self.data_literal(at))
+        self.literals().at(at).or_else(|| self.data_literal(at))
+    }
+
+    /// The literals of the manifests, and the files that they read.
+    fn literals(&self) -> Literals {
+        let programs = self.loaded.iter().map(|loaded| &loaded.program);
+        Literals::of(programs, &self.files_read)
     }
 
     /// What made or wrote a value that variables, choices and containers then handed on as it was.

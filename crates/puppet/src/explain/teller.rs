@@ -9,7 +9,7 @@ use hence_model::value::{self, Builder};
 use rustc_hash::FxHashSet;
 
 use super::Subject;
-use crate::catalog::{send_value, shown_title};
+use crate::catalog::{Reader, send_value, shown_title};
 use crate::compile::Compiled;
 use crate::evaluate::Evaluator;
 use crate::literals::Literals;
@@ -72,6 +72,10 @@ impl<'a, 't> Teller<'a, 't> {
                 Datum::Sensitive(_) => return true,
                 Datum::Array(array) => pending.extend(array.iter()),
                 Datum::Hash(hash) => pending.extend(hash.iter().map(|(_, entry)| &entry.value)),
+                Datum::Object(object) => {
+                    let attributes = object.attributes.iter();
+                    pending.extend(attributes.map(|(_, entry)| &entry.value));
+                }
                 _ => {}
             }
         }
@@ -91,6 +95,10 @@ impl<'a, 't> Teller<'a, 't> {
                     Datum::Array(array) => pending.extend(array.iter()),
                     Datum::Hash(hash) => {
                         pending.extend(hash.iter().map(|(_, entry)| &entry.value));
+                    }
+                    Datum::Object(object) => {
+                        let attributes = object.attributes.iter();
+                        pending.extend(attributes.map(|(_, entry)| &entry.value));
                     }
                     _ => {}
                 }
@@ -132,9 +140,13 @@ impl<'a, 't> Teller<'a, 't> {
                 | Node::Unknown { .. }
                 | Node::Structure(_)
                 | Node::Present(_)
+                | Node::Attribute { .. }
+                | Node::Tagged(_)
+                | Node::LookUp(_)
                 | Node::Absent { .. }
                 | Node::Lacking { .. }
-                | Node::Having { .. } => {}
+                | Node::Having { .. }
+                | Node::Unsaid { .. } => {}
             }
         }
     }
@@ -150,8 +162,8 @@ impl<'a, 't> Teller<'a, 't> {
         let mut builder = Builder::default();
         let resource = self.resource(subject);
         match subject.attribute {
-            Some(_) => send_value(&subject.value, &mut builder),
-            None => crate::catalog::send_attributes(resource, &mut builder),
+            Some(_) => send_value(&subject.value, Reader::Person, &mut builder),
+            None => crate::catalog::send_attributes(resource, Reader::Person, &mut builder),
         }
         let mut shown = builder.finish().expect("a value was sent");
         if let (None, value::Value::Map(attributes)) = (&subject.attribute, &mut shown) {
@@ -224,7 +236,7 @@ impl<'a, 't> Teller<'a, 't> {
             };
             self.left.set(left);
             let mut builder = Builder::default();
-            send_value(value, &mut builder);
+            send_value(value, Reader::Person, &mut builder);
             Shown::Value(builder.finish().expect("a value was sent"))
         };
         let leaf = |span: Span| Expression {
@@ -269,13 +281,13 @@ impl<'a, 't> Teller<'a, 't> {
                     }
                 }
                 Source::Node(Node::Operation { at, operands }) => {
-                    let operator = operator(at);
+                    let operator = result_of(at, &value.datum);
                     if is_enough {
                         return leaf(at.span);
                     }
                     let operands = self.evaluator.trace.operands(*operands).iter();
                     let operands = operands
-                        .filter(|operand| !self.is_structure(operand))
+                        .filter(|operand| !self.is_evidence(operand))
                         .map(|operand| self.expression(operand, at.span, depth + 1));
                     return Expression {
                         operator: Some(operator),
@@ -319,9 +331,13 @@ impl<'a, 't> Teller<'a, 't> {
                     | Node::Unknown { .. }
                     | Node::Structure(_)
                     | Node::Present(_)
+                    | Node::Attribute { .. }
+                    | Node::Tagged(_)
+                    | Node::LookUp(_)
                     | Node::Absent { .. }
                     | Node::Lacking { .. }
-                    | Node::Having { .. },
+                    | Node::Having { .. }
+                    | Node::Unsaid { .. },
                 ) => {
                     return leaf(around);
                 }
@@ -329,10 +345,22 @@ impl<'a, 't> Teller<'a, 't> {
         }
     }
 
-    /// Whether something counts only for which elements it has, and has no value of its own.
-    fn is_structure(&self, value: &Value) -> bool {
-        let source = self.evaluator.trace.source(value.origin);
-        value.is_undef() && matches!(source, Source::Node(Node::Structure(_)))
+    /// Whether something counts only for which elements it has, or for what is there, and has no value of its own.
+    fn is_evidence(&self, value: &Value) -> bool {
+        let Source::Node(node) = self.evaluator.trace.source(value.origin) else {
+            return false;
+        };
+        let is_there = match node {
+            Node::Structure(_)
+            | Node::Present(_)
+            | Node::Attribute { .. }
+            | Node::Tagged(_)
+            | Node::LookUp(_)
+            | Node::Absent { .. } => true,
+            Node::Outcome { value, .. } => *value == Origin::NOWHERE,
+            _ => false,
+        };
+        is_there && value.is_undef()
     }
 
     /// The way of a value, from the literal outwards; then the resource, and who declared it.
@@ -509,9 +537,13 @@ impl<'a, 't> Teller<'a, 't> {
                     Node::Outside(_)
                     | Node::Structure(_)
                     | Node::Present(_)
+                    | Node::Attribute { .. }
+                    | Node::Tagged(_)
+                    | Node::LookUp(_)
                     | Node::Absent { .. }
                     | Node::Lacking { .. }
-                    | Node::Having { .. },
+                    | Node::Having { .. }
+                    | Node::Unsaid { .. },
                 ) => return Vec::new(),
             }
         }
@@ -612,8 +644,8 @@ impl<'a, 't> Teller<'a, 't> {
 
     fn loser(&self, attribute: &Attribute, rule: Rule) -> Lost {
         let mut builder = Builder::default();
-        send_value(&attribute.value, &mut builder);
-        let is_secret = matches!(attribute.value.datum, Datum::Sensitive(_));
+        send_value(&attribute.value, Reader::Person, &mut builder);
+        let is_secret = self.has_secret(&attribute.value);
         Lost {
             value: Some(match is_secret {
                 true => Shown::Secret,
@@ -771,7 +803,17 @@ fn operator(at: &syntax::Expression) -> Cow<'static, str> {
         Kind::Case(_) => "case".into(),
         Kind::Selector(_) => "?".into(),
         Kind::Relationship(arrow, _) => arrow.text().into(),
+        Kind::Resource(_) => "{ }".into(),
         _ => "…".into(),
+    }
+}
+
+/// How a value is computed: declarations and arrows make references, and lists of them.
+fn result_of(at: &syntax::Expression, datum: &Datum) -> Cow<'static, str> {
+    match (&at.kind, datum) {
+        (Kind::Resource(_) | Kind::Relationship(..), Datum::Array(_)) => "[ ]".into(),
+        (Kind::Resource(_) | Kind::Relationship(..), _) => "[…]".into(),
+        _ => operator(at),
     }
 }
 
@@ -781,6 +823,7 @@ fn making(by: Making) -> Cow<'static, str> {
         Making::Merge => "merge".into(),
         Making::Interpolation => "%{…}".into(),
         Making::Conversion => "convert_to".into(),
+        Making::Path => "title".into(),
     }
 }
 

@@ -6,8 +6,9 @@ use super::{ANY, ARGUMENT, Function, Takes, plain};
 use crate::evaluate::{Evaluator, Invocation, Outcome, VIRTUAL_CLASS, fail, flatten};
 use crate::resource::{Attribute, Said, is_tag};
 use crate::syntax::Form;
+use crate::trace::{Cause, Node};
 use crate::types::Type;
-use crate::value::{Array, Datum, Entry, Hash, Value};
+use crate::value::{Array, Datum, Hash, Value};
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
@@ -95,8 +96,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
                     let message = format!("'{text}' cannot be a tag");
                     return fail(crate::evaluate::TAG, message, call.at.span);
                 }
-                let resource = &mut evaluator.resources[id.index()];
-                resource.rare_mut().tags.add(&text);
+                let control = evaluator.control;
+                let rare = evaluator.resources[id.index()].rare_mut();
+                rare.tags.add(&text);
+                rare.tagged.push((tag, control));
             }
             Ok(evaluator.written(Datum::Undef, call.at.span))
         },
@@ -108,16 +111,28 @@ pub(super) const FUNCTIONS: &[Function] = &[
         about: "tagged(Any *$tags) >> Boolean: whether the class or defined type around has all these tags",
         run: |evaluator, call| {
             let id = evaluator.scopes[evaluator.scope.index()].resource;
-            let has = |tag: &Value| {
+            let mut tagged = true;
+            let mut seen: Vec<Value> = call.origins().collect();
+            for tag in &call.arguments {
                 let tag = crate::text::text(&tag.datum).to_lowercase();
-                let declared = evaluator
-                    .classes
-                    .iter()
-                    .any(|class| *class == tag || class.split("::").any(|part| part == tag));
-                declared || evaluator.is_tagged(id, std::slice::from_ref(&tag))
-            };
-            let tagged = call.arguments.iter().all(has);
-            let origin = evaluator.trace.operation(call.at, call.origins());
+                let mut classes = evaluator.classes.iter();
+                let is_tag = |class: &&EcoString| {
+                    **class == tag || class.split("::").any(|part| part == tag)
+                };
+                let declared = classes.find(is_tag);
+                let declared = declared.and_then(|class| evaluator.find_resource("class", class));
+                if let Some(class) = declared {
+                    seen.push(evaluator.trace.add(Node::Present(class)).into());
+                    continue;
+                }
+                seen.push(evaluator.trace.add(Node::Tagged(id)).into());
+                if !evaluator.is_tagged(id, &[tag]) {
+                    tagged = false;
+                    let class = Datum::from(Type::Class(Some("".into())));
+                    seen.extend(evaluator.evidence(&class, false));
+                }
+            }
+            let origin = evaluator.trace.operation(call.at, seen);
             Ok(Value::new(tagged, origin))
         },
     },
@@ -130,9 +145,21 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let mut found = false;
             let mut seen: Vec<Value> = call.origins().collect();
             for argument in &call.arguments {
-                let is_defined = defined(evaluator, &call, argument)?;
-                seen.extend(evaluator.evidence(&argument.datum, is_defined));
-                found |= is_defined;
+                found |= match variable_name(&argument.datum) {
+                    Some(name) => {
+                        let definition = match name.contains("::") {
+                            true => evaluator.qualified(name),
+                            false => evaluator.visible(name, call.at.span)?,
+                        };
+                        seen.push(evaluator.sighting(name, definition));
+                        definition.is_some()
+                    }
+                    None => {
+                        let is_defined = defined(evaluator, &call, argument)?;
+                        seen.extend(evaluator.evidence(&argument.datum, is_defined));
+                        is_defined
+                    }
+                };
             }
             let origin = evaluator.trace.operation(call.at, seen);
             Ok(Value::new(found, origin))
@@ -201,8 +228,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 return call.unexpected(evaluator, 0, "a reference to a resource");
             };
             let attributes = attributes_argument(evaluator, &call, 1)?;
-            let found = is_there(evaluator, &type_name, &title, &attributes);
-            Ok(call.result(evaluator, found))
+            let (found, evidence) = is_there(evaluator, &type_name, &title, &attributes);
+            let seen: Vec<Value> = call.origins().chain(evidence).collect();
+            let origin = evaluator.trace.operation(call.at, seen);
+            Ok(Value::new(found, origin))
         },
     ),
 ];
@@ -220,20 +249,30 @@ fn attributes_argument<'t>(
     }
 }
 
-/// Whether a resource was declared with all these attributes.
-fn is_there(evaluator: &Evaluator<'_>, type_name: &str, title: &str, attributes: &Hash) -> bool {
-    let Some(id) = evaluator.find_resource(type_name, title) else {
-        return false;
+/// Whether a resource was declared with all these attributes, and what that depends on.
+fn is_there(
+    evaluator: &mut Evaluator<'_>,
+    type_name: &str,
+    title: &str,
+    attributes: &Hash,
+) -> (bool, Vec<Value>) {
+    let reference = Type::Resource(Some(type_name.into()), Some(title.into()));
+    let evidence = evaluator.evidence(&reference.into(), true);
+    let mut seen: Vec<Value> = evidence.into_iter().collect();
+    let Some(of) = evaluator.find_resource(type_name, title) else {
+        return (false, seen);
     };
     let own = evaluator.scopes[evaluator.scope.index()].resource;
-    let resource = &evaluator.resources[id.index()];
-    let has = |(name, entry): (&Datum, &Entry)| {
+    let mut is_there = of != own;
+    for (name, entry) in attributes.iter() {
         let name = crate::text::text(name);
-        let attribute = resource.attribute(&name);
-        let datum = attribute.map_or(&Datum::Undef, |attribute| &attribute.value.datum);
-        super::ruby::equal(datum, &entry.value.datum)
-    };
-    id != own && attributes.iter().all(has)
+        let value = evaluator.attribute_now(of, &name);
+        let datum = value.as_ref().map_or(&Datum::Undef, |value| &value.datum);
+        is_there &= super::ruby::equal(datum, &entry.value.datum);
+        seen.extend(value);
+        seen.push(evaluator.trace.add(Node::Attribute { of, name }).into());
+    }
+    (is_there, seen)
 }
 
 /// Declares a resource, unless it is there.
@@ -246,13 +285,19 @@ fn ensure<'t>(
 ) -> Outcome<()> {
     let type_name = type_name.strip_prefix("::").unwrap_or(type_name);
     let name = super::ruby::text(&title.datum);
-    if is_there(evaluator, &type_name.to_lowercase(), &name, attributes) {
+    let type_name: EcoString = type_name.to_lowercase().into();
+    let (is_there, evidence) = is_there(evaluator, &type_name, &name, attributes);
+    if is_there {
         return Ok(());
     }
-    let declared = declared_from(evaluator, call, attributes);
-    let title = call.handed_on(evaluator, title);
-    let type_name = type_name.to_lowercase().into();
-    evaluator.declare(&type_name, title, declared, Form::Regular, call.at.span)?;
+    // Had it been there, this would declare nothing.
+    let outcome = evaluator.trace.operation(call.at, evidence);
+    evaluator.under(Cause::Stayed { outcome }, |evaluator| {
+        let declared = declared_from(evaluator, call, attributes);
+        let title = call.handed_on(evaluator, title);
+        let place = (call.at.span, call.at.span);
+        evaluator.declare(&type_name, title, declared, Form::Regular, place)
+    })?;
     Ok(())
 }
 
@@ -280,7 +325,8 @@ fn ensure_packages<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> O
         Some(_) => call.hash(evaluator, 1)?.clone(),
         None => Hash::from_iter([]),
     };
-    let text = |text: &str| evaluator.written(text, call.at.span);
+    let said = evaluator.trace.operation::<Value>(call.at, []);
+    let text = |text: &str| Value::new(text, said);
     let given = defaults.get_text("ensure").map(|value| &value.datum);
     let first: Hash = [(text("ensure"), text("installed"))].into_iter().collect();
     defaults = match given {
@@ -363,23 +409,28 @@ fn references<'t>(
     Value::new(references, origin)
 }
 
+/// The variable that a text names: `$a`.
+fn variable_name(datum: &Datum) -> Option<&str> {
+    match datum {
+        Datum::Text(text) => text.strip_prefix('$'),
+        _ => None,
+    }
+}
+
+/// Whether there is a class, a type of resources, or a resource.
 fn defined<'t>(
     evaluator: &mut Evaluator<'t>,
     call: &Invocation<'t>,
     what: &Value,
 ) -> Outcome<bool> {
     match &what.datum {
-        Datum::Text(text) => match text.strip_prefix('$') {
-            Some(name) if name.contains("::") => Ok(evaluator.qualified(name).is_some()),
-            Some(name) => Ok(evaluator.visible(name, call.at.span)?.is_some()),
-            None if text.is_empty() => Ok(false),
-            None if text == "main" => Ok(true),
-            None => {
-                let name = text.strip_prefix("::").unwrap_or(text).to_lowercase();
-                let known = evaluator.is_resource_type(&name)?;
-                Ok(known || evaluator.find_class(&name)?.is_some())
-            }
-        },
+        Datum::Text(text) if text.is_empty() => Ok(false),
+        Datum::Text(text) if text == "main" => Ok(true),
+        Datum::Text(text) => {
+            let name = text.strip_prefix("::").unwrap_or(text).to_lowercase();
+            let known = evaluator.is_resource_type(&name)?;
+            Ok(known || evaluator.find_class(&name)?.is_some())
+        }
         Datum::Type(kind) => defined_type(evaluator, call, kind),
         other => {
             let message = format!(
@@ -469,7 +520,8 @@ fn create_resources<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> 
         let attributes = declared_from(evaluator, &call, &merged);
         let key = Value::new(title.clone(), entry.key);
         let title = evaluator.element(call.at, Some(&key), &call.arguments[1], &key);
-        created.push(evaluator.declare(&type_name, title, attributes, form, call.at.span)?);
+        let place = (call.at.span, call.at.span);
+        created.push(evaluator.declare(&type_name, title, attributes, form, place)?);
     }
     Ok(references(evaluator, &call, created))
 }

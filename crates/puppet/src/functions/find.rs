@@ -7,7 +7,7 @@ use hence_model::diagnostic::Code;
 
 use super::{ANY, Function, Takes, plain, ruby};
 use crate::evaluate::{Evaluator, Invocation, Outcome, fail};
-use crate::trace::Node;
+use crate::trace::{DefinitionId, Node, Source};
 use crate::types::Type;
 use crate::value::{Array, Datum, Hash, Object, Value};
 
@@ -329,16 +329,36 @@ fn getvar<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
         return call.wrong(0, "this does not begin with the name of a variable");
     };
     let Some(value) = variable(evaluator, &call, name) else {
-        let value = call.result(evaluator, Datum::Undef);
+        let mut seen: Vec<Value> = call.origins().collect();
+        seen.push(evaluator.sighting(name, None));
         return Ok(match call.arguments.get(1) {
             Some(default) => {
-                let default = default.clone();
-                call.handed_on(evaluator, default)
+                let origin = evaluator.trace.choice(call.at, default.origin, seen);
+                Value {
+                    origin,
+                    ..default.clone()
+                }
             }
-            None => value,
+            None => {
+                let origin = evaluator.trace.operation(call.at, seen);
+                Value::new(Datum::Undef, origin)
+            }
         });
     };
+    let look_up = evaluator.look_up_of(name, definition_of(evaluator, &value));
+    let look_up = evaluator.trace.add(look_up).into();
+    let named = [call.arguments[0].clone(), look_up];
+    let origin = evaluator.trace.choice(call.at, value.origin, named);
+    let value = Value { origin, ..value };
     get(evaluator, &call, value, path, 0)
+}
+
+/// The definition of a variable that a value is.
+fn definition_of(evaluator: &Evaluator<'_>, value: &Value) -> Option<DefinitionId> {
+    match evaluator.trace.source(value.origin) {
+        Source::Node(Node::Variable { definition, .. }) => Some(*definition),
+        _ => None,
+    }
 }
 
 /// The name of a variable and the path behind it.

@@ -281,10 +281,11 @@ impl<'a> Writer<'a> {
     fn at(&self, number: usize) -> Result<(usize, &'a Datum), Trouble> {
         match self.values.get(number) {
             Some(value) => Ok((number, &value.datum)),
-            None => Err(Trouble::Format(format!(
-                "the format takes more than {} values",
-                self.values.len()
-            ))),
+            None => Err(Trouble::Format(match self.values.len() {
+                0 => "the format takes a value, and gets none".to_owned(),
+                1 => "the format takes more than one value".to_owned(),
+                given => format!("the format takes more than {given} values"),
+            })),
         }
     }
 

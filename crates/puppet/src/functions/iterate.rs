@@ -99,15 +99,15 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function {
         name: "any",
         arguments: (1, 1),
-        lambda: Takes::Optional,
-        about: "any(Iterable $all) |$element| >> Boolean: whether the lambda, or the element itself, holds for some",
+        lambda: Takes::Required,
+        about: "any(Iterable $all) |$element| or |$key, $value| >> Boolean: whether the lambda holds for some",
         run: |evaluator, call| some_or_all(evaluator, call, true),
     },
     Function {
         name: "all",
         arguments: (1, 1),
-        lambda: Takes::Optional,
-        about: "all(Iterable $all) |$element| >> Boolean: whether the lambda, or the element itself, holds for all",
+        lambda: Takes::Required,
+        about: "all(Iterable $all) |$element| or |$key, $value| >> Boolean: whether the lambda holds for all",
         run: |evaluator, call| some_or_all(evaluator, call, false),
     },
     Function {

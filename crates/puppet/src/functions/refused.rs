@@ -76,6 +76,15 @@ pub(super) const FUNCTIONS: &[Function] = &[
         },
     ),
     plain(
+        "glob",
+        (0, ANY),
+        "glob(): refused, as it reads a directory that nobody knows of; use a fact",
+        |_, call| {
+            let help = "take the names from a fact, or put them into data";
+            refuse(&call, "it reads a directory that nobody knows of", help)
+        },
+    ),
+    plain(
         "load_module_metadata",
         (0, ANY),
         "load_module_metadata(): refused, as it reads a file that nobody knows of; use lookup",

@@ -70,6 +70,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                     failed(trouble.label(call.at.span, label))
                 })?;
                 if let Some(span) = found {
+                    evaluator.files_read.push(span);
                     let content = Value::new(site.slice(span), Origin::written(span.start));
                     let origin = evaluator
                         .trace
@@ -134,6 +135,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 let message = format!("there is no file `{name}`");
                 return fail(NO_FILE, message, call.span(0));
             };
+            evaluator.files_read.push(span);
             let bytes = Datum::Binary(site.slice(span).into_bytes().into());
             let operands = [Origin::written(span.start), call.arguments[0].origin];
             let origin = evaluator.trace.operation(call.at, operands);
@@ -250,6 +252,14 @@ impl<'t> Evaluator<'t> {
         // The template, and what would have rendered more.
         let mut decided = vec![call.arguments[0].clone()];
         decided.extend(self.passed_in(template, passed).map(Value::from));
+        // Which variables the template has is what it was given by name.
+        if let Some(given) = call.arguments.get(1) {
+            let structure = self.trace.add(Node::Structure(given.origin));
+            decided.push(structure.into());
+            if let Datum::Hash(given) = &given.datum {
+                decided.extend(given.iter().map(|(_, entry)| Value::from(entry.key)));
+            }
+        }
         let origin = self.trace.choice(call.at, origin, decided);
         let value = Value::new(whole, origin);
         Ok(match secret {

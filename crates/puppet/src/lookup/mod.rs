@@ -40,7 +40,7 @@ use configuration::{Backend, Level};
 use interpolate::Place;
 use key::{Key, NoWay};
 use locate::{Located, LocatedFile};
-use options::Options;
+use options::{Options, Sources};
 
 use crate::evaluate::{Evaluator, Outcome, Stop, failed};
 use crate::trace::{DefinitionId, Node, Origin};
@@ -369,8 +369,11 @@ impl<'t> Evaluator<'t> {
         let options = self.in_hierarchy(&mut inner, &name, &hierarchy, &Strategy::Hash)?;
         let options = match options {
             Some(value) => {
-                query.decided.push(value.origin);
-                self.options_of(query, &value, Some(module))?.of(&key.root)
+                let mut sources = Sources::default();
+                self.options_said(inner.decided, &mut sources);
+                let options = self.options_of(query, &value, Some(module), sources)?;
+                query.decided.extend(options.decided(&key.root));
+                options.of(&key.root)
             }
             None => None,
         };
@@ -469,13 +472,14 @@ impl<'t> Evaluator<'t> {
 
     /// Where a key of a data file comes from.
     pub(crate) fn key_of_data(&self, start: u32, before: u32) -> Option<Origin> {
-        let (_, entry) = self
-            .lookups
-            .files
-            .get(&start)?
-            .entries
-            .at(before as usize)?;
-        Some(entry.key)
+        self.said_in_data(start, before).map(|(key, _)| key)
+    }
+
+    /// Where a key of a data file comes from, and what it means.
+    fn said_in_data(&self, start: u32, before: u32) -> Option<(Origin, Datum)> {
+        let data = self.lookups.files.get(&start)?;
+        let (_, entry) = data.entries.at(before as usize)?;
+        Some((entry.key, entry.value.datum.clone()))
     }
 
     /// Where the text of a data file ends.

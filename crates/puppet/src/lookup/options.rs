@@ -12,7 +12,7 @@ use super::merge::Strategy;
 use super::{Query, Reach};
 use crate::evaluate::{Evaluator, Outcome, Stop, failed};
 use crate::pattern::Pattern;
-use crate::trace::{Making, Origin};
+use crate::trace::{Making, Node, Origin, Source as Place};
 use crate::value::{Datum, Hash, Value};
 
 /// `lookup_options` that cannot be followed.
@@ -25,18 +25,61 @@ pub(super) const NAME: &str = "lookup_options";
 #[derive(Default)]
 pub(super) struct Options {
     by_key: FxHashMap<EcoString, Hash>,
-    by_pattern: Vec<(Pattern, Hash)>,
-    origin: Option<Origin>,
+    /// With where the patterns come from.
+    by_pattern: Vec<(Pattern, Origin, Hash)>,
+    sources: Sources,
+}
+
+/// Which data files say something about options.
+#[derive(Default)]
+pub(super) struct Sources {
+    /// Those that do, the one that counts most first.
+    files: Vec<Source>,
+    /// What the paths of data files were made from.
+    paths: Vec<Origin>,
+}
+
+/// What a data file says about options.
+struct Source {
+    /// Where the key comes from that they stand under.
+    name: Origin,
+    /// What stands there, by key.
+    entries: Hash,
+    /// That something else could.
+    unsaid: Origin,
 }
 
 impl Options {
+    /// What decides the options of a key: what is said about it, and where something else could be.
+    pub(super) fn decided(&self, root: &str) -> Vec<Origin> {
+        let mut decided = self.sources.paths.clone();
+        for file in &self.sources.files {
+            let Some((position, own)) = file.entries.position(root) else {
+                decided.push(file.unsaid);
+                continue;
+            };
+            decided.push(file.name);
+            // Of several entries with the same key the last counts.
+            let keys = file.entries.iter().skip(position);
+            decided.extend(keys.map(|(_, entry)| entry.key));
+            origins(own, &mut decided);
+            return decided;
+        }
+        let mut patterns = self.by_pattern.iter();
+        if let Some((_, key, own)) = patterns.find(|(pattern, ..)| pattern.is_match(root)) {
+            decided.push(*key);
+            origins(&Value::new(own.clone(), *key), &mut decided);
+        }
+        decided
+    }
+
     /// The options of a key.
     pub(super) fn of(&self, root: &str) -> Option<Hash> {
         if let Some(own) = self.by_key.get(root) {
             return Some(own.clone());
         }
         let mut patterns = self.by_pattern.iter();
-        let (_, options) = patterns.find(|(pattern, _)| pattern.is_match(root))?;
+        let (.., options) = patterns.find(|(pattern, ..)| pattern.is_match(root))?;
         Some(options.clone())
     }
 }
@@ -61,7 +104,7 @@ impl<'t> Evaluator<'t> {
                 options
             }
         };
-        query.decided.extend(options.origin);
+        query.decided.extend(options.decided(&key.root));
         Ok(options.of(&key.root))
     }
 
@@ -74,9 +117,11 @@ impl<'t> Evaluator<'t> {
             (Reach::All, Some(_)) => &[Layer::Global, Layer::Environment, Layer::Module],
         };
         let mut all: Option<Value> = None;
+        let mut sources = Sources::default();
         for layer in layers {
             let mut inner = query.inner(query.key);
             let found = self.in_layer(&mut inner, &key, *layer, module, &Strategy::Hash)?;
+            self.options_said(inner.decided, &mut sources);
             let Some(found) = found else {
                 continue;
             };
@@ -88,8 +133,36 @@ impl<'t> Evaluator<'t> {
             });
         }
         match all {
-            Some(all) => self.options_of(query, &all, None),
+            Some(all) => self.options_of(query, &all, None, sources),
             None => Ok(Options::default()),
+        }
+    }
+
+    /// The data files that say something about options, among all that decided what these are.
+    pub(super) fn options_said(&mut self, decided: Vec<Origin>, sources: &mut Sources) {
+        for origin in decided {
+            let (start, before) = match self.trace.source(origin) {
+                Place::Node(Node::Having { start, before }) => (*start, *before),
+                Place::Node(Node::Lacking { .. }) => continue,
+                _ => {
+                    sources.paths.push(origin);
+                    continue;
+                }
+            };
+            let Some((name, Datum::Hash(entries))) = self.said_in_data(start, before) else {
+                continue;
+            };
+            let next = self.key_of_data(start, before + 1).and_then(Origin::offset);
+            let stretch = Node::Unsaid {
+                start: name.offset().unwrap_or(start),
+                end: next.unwrap_or(self.end_of_data(start)),
+            };
+            let unsaid = self.trace.add(stretch);
+            sources.files.push(Source {
+                name,
+                entries,
+                unsaid,
+            });
         }
     }
 
@@ -124,10 +197,11 @@ impl<'t> Evaluator<'t> {
         query: &Query<'_>,
         value: &Value,
         module: Option<&str>,
+        sources: Sources,
     ) -> Outcome<Options> {
         self.check_options(query, value, module)?;
         let mut options = Options {
-            origin: Some(value.origin),
+            sources,
             ..Options::default()
         };
         let Datum::Hash(hash) = &value.datum else {
@@ -143,7 +217,7 @@ impl<'t> Evaluator<'t> {
                 continue;
             }
             match Pattern::new(&text) {
-                Ok(pattern) => options.by_pattern.push((pattern, own.clone())),
+                Ok(pattern) => options.by_pattern.push((pattern, entry.key, own.clone())),
                 Err(why) => {
                     let message = format!("`{text}` is no regular expression: {why}");
                     let trouble = Diagnostic::error(OPTIONS, message);
@@ -216,5 +290,20 @@ impl<'t> Evaluator<'t> {
                 other => Box::new(other),
             }),
         }
+    }
+}
+
+/// Where a value and all that is in it comes from.
+fn origins(value: &Value, into: &mut Vec<Origin>) {
+    into.push(value.origin);
+    match &value.datum {
+        Datum::Array(array) => array.iter().for_each(|value| origins(value, into)),
+        Datum::Hash(hash) => {
+            for (_, entry) in hash.iter() {
+                into.push(entry.key);
+                origins(&entry.value, into);
+            }
+        }
+        _ => {}
     }
 }

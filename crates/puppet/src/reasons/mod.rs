@@ -16,7 +16,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use self::absence::Question;
 use crate::decisions::{self, Decisions};
 use crate::effects::Effect;
-use crate::evaluate::Evaluator;
+use crate::evaluate::{CollectorId, Evaluator};
 use crate::explain::Leaf;
 use crate::graph::Graph;
 use crate::leaving::Leaving;
@@ -128,6 +128,11 @@ enum Task {
     Control(ControlId),
     Existence(ResourceId),
     Attribute(ResourceId, EcoString),
+    /// What lets an attribute be what it is, besides its value.
+    Around(ResourceId, EcoString),
+    Collector(CollectorId),
+    /// What the resources of a type are called.
+    Titles(EcoString),
     Question(Question),
 }
 
@@ -369,6 +374,9 @@ impl<'e, 't> Reasons<'e, 't> {
                 }
                 self.around_attribute(id, &name);
             }
+            Task::Around(id, name) => self.around_attribute(id, &name),
+            Task::Collector(id) => self.found_by(id),
+            Task::Titles(type_name) => self.titles(&type_name),
             Task::Question(question) => self.question(question),
         }
     }
@@ -476,6 +484,7 @@ impl<'e, 't> Reasons<'e, 't> {
                 }
                 self.silent_from(start, before + 1);
             }
+            Node::Unsaid { start, end } => self.silent_in(Span::new(start, end)),
             Node::Made { operands, .. } => {
                 let operands = self.evaluator.trace.operands(operands).to_vec();
                 let role = operand_of(role);
@@ -488,7 +497,11 @@ impl<'e, 't> Reasons<'e, 't> {
                 self.push(Task::Origin(of, Extent::Structure), role);
             }
             Node::Present(id) => self.condition(Task::Existence(id)),
+            Node::Attribute { of, name } => self.condition(Task::Around(of, name)),
+            Node::LookUp(it) => self.looked_up(&it.name, it.scope, it.passed, it.found),
+            Node::Tagged(id) => self.tagged(id),
             Node::Absent { passed, type_name } => {
+                self.condition(Task::Titles(type_name.clone()));
                 let effect = match type_name == "class" {
                     true => Effect::Includes(None),
                     false => Effect::Declares(Some(type_name)),
@@ -776,12 +789,16 @@ impl<'e, 't> Reasons<'e, 't> {
     fn silent_from(&mut self, file: u32, keys: u32) {
         let key = self.evaluator.key_of_data(file, keys);
         if let Some(at) = key.and_then(Origin::offset) {
-            let stretch = Span::new(at, self.evaluator.end_of_data(file));
-            match self.sought {
-                None => drop(self.silent.insert(stretch)),
-                Some(sought) if sought.meets(stretch) => self.reached.push(self.current),
-                Some(_) => {}
-            }
+            self.silent_in(Span::new(at, self.evaluator.end_of_data(file)));
+        }
+    }
+
+    /// Something could have been said in a stretch of data.
+    fn silent_in(&mut self, stretch: Span) {
+        match self.sought {
+            None => drop(self.silent.insert(stretch)),
+            Some(sought) if sought.meets(stretch) => self.reached.push(self.current),
+            Some(_) => {}
         }
     }
 
@@ -839,13 +856,23 @@ impl<'e, 't> Reasons<'e, 't> {
         found: Option<DefinitionId>,
     ) {
         if name.contains("::") {
-            if found.is_none()
-                && let Some((class, leaf)) = name.trim_start_matches("::").rsplit_once("::")
-            {
-                let effect = Effect::Includes(Some(class.into()));
-                self.absence(Question::Could(effect, passed));
-                if let Some(scope) = self.evaluator.class_scope(class) {
-                    self.absence(Question::Assigns(scope, leaf.into(), passed));
+            let qualified = name.trim_start_matches("::").rsplit_once("::");
+            let Some((class, leaf)) = qualified else {
+                return;
+            };
+            let scope = self.evaluator.class_scope(class);
+            match found {
+                Some(found) => {
+                    if let Some(scope) = scope {
+                        self.given(scope, &leaf.into(), found);
+                    }
+                }
+                None => {
+                    let effect = Effect::Includes(Some(class.into()));
+                    self.absence(Question::Could(effect, passed));
+                    if let Some(scope) = scope {
+                        self.absence(Question::Assigns(scope, leaf.into(), passed));
+                    }
                 }
             }
             return;
@@ -853,11 +880,23 @@ impl<'e, 't> Reasons<'e, 't> {
         let mut next = Some(scope);
         while let Some(id) = next {
             let here = self.evaluator.scopes[id.index()].variables.get(name);
-            if here.is_some() && here == found {
-                return;
+            if let Some(found) = found.filter(|_| here == found) {
+                return self.given(id, name, found);
             }
             self.absence(Question::Assigns(id, name.clone(), passed));
             next = self.evaluator.next_scope(id);
+        }
+    }
+
+    /// A parameter is what the attribute of the class or resource is: others may set that, or could have.
+    fn given(&mut self, scope: ScopeId, name: &EcoString, found: DefinitionId) {
+        let is_parameter = matches!(
+            self.evaluator.trace.definition(found).how,
+            How::Given(_) | How::Data(_) | How::Default(_)
+        );
+        let scope = &self.evaluator.scopes[scope.index()];
+        if is_parameter && scope.variables.get(name) == Some(found) {
+            self.condition(Task::Around(scope.resource, name.clone()));
         }
     }
 }

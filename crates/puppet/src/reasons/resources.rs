@@ -7,7 +7,7 @@ use hence_model::source::Span;
 use super::absence::{EVER, Question};
 use super::{Extent, Reasons, Task};
 use crate::effects::Effect;
-use crate::evaluate::{Evaluator, Side};
+use crate::evaluate::{CollectorId, Evaluator, Side};
 use crate::resource::Said;
 use crate::scope::ScopeId;
 use crate::syntax::{Block, DefinitionKind, Expression, Form, Kind, NodeMatchKind, Part};
@@ -294,6 +294,31 @@ impl<'t> Reasons<'_, 't> {
 
     /// A query looked at an attribute, as it was then.
     fn looked_at(&mut self, id: ResourceId, name: &EcoString) {
+        if name == "title" {
+            let title = self.evaluator.resources[id.index()].title_origin;
+            return self.push(Task::Origin(title, Extent::Whole), Role::Condition);
+        }
+        if name == "tag" {
+            return self.tagged(id);
+        }
+        self.was_said(id, name);
+    }
+
+    /// The tags of a resource are its own, and those of all that contains it.
+    pub(super) fn tagged(&mut self, id: ResourceId) {
+        let all: Vec<ResourceId> = self.evaluator.with_containers(id).collect();
+        for id in all {
+            self.was_said(id, &"tag".into());
+            for (tag, control) in self.evaluator.resources[id.index()].tagged().to_vec() {
+                self.value(&tag, Role::Condition);
+                self.condition(Task::Control(control));
+            }
+        }
+        self.absence(Question::Could(Effect::Tags, EVER));
+    }
+
+    /// What is said about an attribute, and all that was said before.
+    fn was_said(&mut self, id: ResourceId, name: &EcoString) {
         self.condition(Task::Attribute(id, name.clone()));
         let lost = self.evaluator.resources[id.index()].lost().iter();
         let was: Vec<(Value, ControlId)> = lost
@@ -306,40 +331,118 @@ impl<'t> Reasons<'_, 't> {
         }
     }
 
+    /// Any resource of a type could be called otherwise.
+    pub(super) fn titles(&mut self, type_name: &str) {
+        for id in self.evaluator.resources_of(type_name).to_vec() {
+            let title = self.evaluator.resources[id.index()].title_origin;
+            self.push(Task::Origin(title, Extent::Whole), Role::Condition);
+        }
+    }
+
+    /// Which resources a collector found, among all of its type.
+    pub(super) fn found_by(&mut self, id: CollectorId) {
+        let collector = &self.evaluator.collectors[id.index()];
+        let control = collector.control;
+        let known = collector.known.clone();
+        let Some(parts) = self.evaluator.collector_parts(collector) else {
+            return;
+        };
+        self.condition(Task::Control(control));
+        let values = parts.values.iter();
+        values.for_each(|value| self.value(value, Role::Condition));
+        for candidate in self.evaluator.resources_of(&parts.type_name).to_vec() {
+            if known.contains(&candidate) {
+                self.condition(Task::Existence(candidate));
+            }
+            let looked_at = parts.looked_at.iter();
+            looked_at.for_each(|name| self.looked_at(candidate, name));
+        }
+        let effect = Effect::Declares(Some(parts.type_name.to_lowercase()));
+        self.absence(Question::Could(effect, EVER));
+    }
+
     /// Arrows from this resource, and from others that could have meant this one.
     fn related(&mut self, id: ResourceId, name: &str) {
         let notifies = name == "notify";
         let mut own = Vec::new();
         let mut others = Vec::new();
+        let mut looked_at = Vec::new();
         for relationship in &self.evaluator.relationships {
             if relationship.notifies != notifies {
                 continue;
             }
-            let from_here = match &relationship.source {
-                Side::Reference(value) => {
-                    others.push(value.clone());
-                    self.evaluator.refers(value, id)
-                }
-                Side::Collector(_) => true,
-            };
-            if from_here {
-                let task = Task::Control(relationship.control);
-                self.conditions.push((self.current, task));
-                if let Side::Reference(target) = &relationship.target {
-                    own.push(target.clone());
-                }
+            let source = self.evaluator.source_for(&relationship.source, id);
+            others.extend(source.values);
+            looked_at.extend(source.looked_at);
+            if !source.is_possible {
+                continue;
             }
+            let mut then = source.collectors;
+            then.push(Task::Control(relationship.control));
+            match &relationship.target {
+                Side::Reference(target) => own.push(target.clone()),
+                Side::Collector(collector) => then.push(Task::Collector(*collector)),
+            }
+            let then = then.into_iter().map(|task| (self.current, task));
+            self.conditions.extend(then);
         }
         own.iter()
             .for_each(|value| self.value(value, Role::Operand));
         others
             .iter()
             .for_each(|value| self.value(value, Role::Condition));
+        looked_at.iter().for_each(|name| self.looked_at(id, name));
         self.absence(Question::Could(Effect::Relates, EVER));
     }
 }
 
+/// What an arrow leads away from, as seen from one resource.
+#[derive(Default)]
+struct Beginning {
+    /// Whether it could be this resource.
+    is_possible: bool,
+    /// References that could mean it, and what queries compare with.
+    values: Vec<Value>,
+    /// What queries look at.
+    looked_at: Vec<EcoString>,
+    /// Collectors that hand the arrow on if they find nothing.
+    collectors: Vec<Task>,
+}
+
 impl<'t> Evaluator<'t> {
+    /// What decides whether an arrow that leads away from a side does so from a resource.
+    fn source_for(&self, side: &Side, id: ResourceId) -> Beginning {
+        let mut beginning = Beginning::default();
+        let mut pending = vec![side];
+        let mut steps = 0;
+        while let Some(side) = pending.pop()
+            && steps <= self.collectors.len()
+        {
+            steps += 1;
+            match side {
+                Side::Reference(value) => {
+                    beginning.values.push(value.clone());
+                    beginning.is_possible |= self.refers(value, id);
+                }
+                Side::Collector(number) => {
+                    let collector = &self.collectors[number.index()];
+                    if !collector.instead.is_empty() {
+                        beginning.collectors.push(Task::Collector(*number));
+                        pending.extend(&collector.instead);
+                    }
+                    let parts = self.collector_parts(collector);
+                    let own = &self.resources[id.index()].type_name;
+                    if let Some(parts) = parts.filter(|parts| parts.type_name == *own) {
+                        beginning.is_possible = true;
+                        beginning.values.extend(parts.values);
+                        beginning.looked_at.extend(parts.looked_at);
+                    }
+                }
+            }
+        }
+        beginning
+    }
+
     /// Whether a value refers to a resource.
     pub(crate) fn refers(&self, value: &Value, id: ResourceId) -> bool {
         let Datum::Type(kind) = &value.datum else {

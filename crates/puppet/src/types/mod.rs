@@ -538,6 +538,24 @@ pub fn named(name: &str) -> Option<Type> {
     Some(kind)
 }
 
+impl Type {
+    /// The type without a size that all its values have: `String` for `String[0]`. `==` takes both for the same, a hash
+    /// does not.
+    pub(crate) fn of_any_size(&self) -> Self {
+        let any = |size: &Option<Range>| {
+            let is_any = |size: &Range| size.min.unwrap_or(0) == 0 && size.max.is_none();
+            size.filter(|size| !is_any(size))
+        };
+        match self {
+            Type::String(size) => Type::String(any(size)),
+            Type::Collection(size) => Type::Collection(any(size)),
+            Type::Array(of, size) => Type::Array(of.clone(), any(size)),
+            Type::Hash(key, value, size) => Type::Hash(key.clone(), value.clone(), any(size)),
+            other => other.clone(),
+        }
+    }
+}
+
 impl PartialEq for Type {
     /// The same type, said the same way: variants and patterns in any order, aliases by name.
     fn eq(&self, other: &Self) -> bool {

@@ -131,7 +131,7 @@ impl Uri {
     }
 
     /// Whether a key names a part of an address.
-    pub(super) fn is_part(name: &Datum) -> bool {
+    pub(crate) fn is_part(name: &Datum) -> bool {
         let names = [
             "scheme", "userinfo", "host", "port", "path", "query", "fragment", "opaque",
         ];
@@ -170,6 +170,37 @@ impl Uri {
         (!hash.is_empty()).then_some(hash)
     }
 
+    /// Where another address leads from this one (RFC 3986, 5.2.2). Two relative ones lead nowhere.
+    pub fn resolve(&self, other: &Uri) -> Option<Uri> {
+        if other.scheme.is_some() {
+            return Some(other.clone());
+        }
+        self.scheme.as_ref()?;
+        let mut found = Uri {
+            scheme: self.scheme.clone(),
+            ..other.clone()
+        };
+        // Who asks stays the same, as Ruby has it.
+        found.userinfo = other.userinfo.clone().or(self.userinfo.clone());
+        if other.host.is_some() {
+            return Some(found);
+        }
+        found.host = self.host.clone();
+        found.port = self.port;
+        let (base, path) = (self.path.as_deref(), other.path.as_deref().unwrap_or(""));
+        if path.is_empty() {
+            found.path = self.path.clone();
+            found.query = other.query.clone().or(self.query.clone());
+            return Some(found);
+        }
+        let folder = base.and_then(|base| base.rfind('/').map(|at| &base[..=at]));
+        found.path = Some(match path.starts_with('/') {
+            true => without_dots(path),
+            false => without_dots(&[folder.unwrap_or("/"), path].concat()),
+        });
+        Some(found)
+    }
+
     /// A part by its name.
     pub fn part(&self, name: &str) -> Datum {
         let text = match name {
@@ -197,6 +228,27 @@ impl Uri {
             _ => false,
         })
     }
+}
+
+/// A path that begins with `/`, with its `.` and `..` followed (RFC 3986, 5.2.4).
+fn without_dots(path: &str) -> EcoString {
+    let mut kept: Vec<&str> = Vec::new();
+    let mut segments = path[1..].split('/').peekable();
+    while let Some(segment) = segments.next() {
+        let is_last = segments.peek().is_none();
+        match segment {
+            "." | ".." => {
+                if segment == ".." {
+                    kept.pop();
+                }
+                if is_last {
+                    kept.push("");
+                }
+            }
+            segment => kept.push(segment),
+        }
+    }
+    ["/", &kept.join("/")].concat().into()
 }
 
 /// Whether whatever has some parts matches what is asked of them.

@@ -1,0 +1,83 @@
+//! The catalog as an agent takes it.
+
+mod memory;
+
+use hence_model::print::json::Json;
+use hence_puppet::{Layout, Node, Options, Site};
+use memory::Memory;
+
+#[test]
+fn an_agent_gets_values_as_they_are() {
+    for (value, sent) in [
+        (
+            "Deferred('sprintf', ['%s', 'hi'])",
+            r#"{"__ptype":"Deferred","name":"sprintf","arguments":["%s","hi"]}"#,
+        ),
+        ("Deferred('f')", r#"{"__ptype":"Deferred","name":"f"}"#),
+        (
+            "[Sensitive('s3cr3t')]",
+            r#"[{"__ptype":"Sensitive","__pvalue":"s3cr3t"}]"#,
+        ),
+        (
+            "{ 'a' => Sensitive([Sensitive(1)]) }",
+            r#"{"a":{"__ptype":"Sensitive","__pvalue":[{"__ptype":"Sensitive","__pvalue":1}]}}"#,
+        ),
+        (
+            "Timestamp('2020-01-01')",
+            r#"{"__ptype":"Timestamp","__pvalue":"2020-01-01T00:00:00.000000000 UTC"}"#,
+        ),
+        (
+            "Timespan(3)",
+            r#"{"__ptype":"Timespan","__pvalue":"0-00:00:03.0"}"#,
+        ),
+        (
+            "[SemVer('1.2.3'), SemVerRange('1.x')]",
+            r#"[{"__ptype":"SemVer","__pvalue":"1.2.3"},{"__ptype":"SemVerRange","__pvalue":"1.x"}]"#,
+        ),
+        (
+            "[Binary('aGk='), URI('http://a/b')]",
+            r#"[{"__ptype":"Binary","__pvalue":"aGk="},{"__ptype":"URI","__pvalue":"http://a/b"}]"#,
+        ),
+        (
+            "[/ab/, default]",
+            r#"[{"__ptype":"Regexp","__pvalue":"ab"},{"__ptype":"Default"}]"#,
+        ),
+        (
+            "{ 1 => 2, [1] => 'a' }",
+            r#"{"__ptype":"Hash","__pvalue":[1,2,[1],"a"]}"#,
+        ),
+        (
+            "{ '__ptype' => 'x' }",
+            r#"{"__ptype":"Hash","__pvalue":["__ptype","x"]}"#,
+        ),
+        ("[File['/a'], [1]]", r#"["File[/a]",1]"#),
+    ] {
+        let catalog = catalog(&format!("notify {{ 'n': message => {value} }}"));
+        let sent = format!(r#""parameters":{{"message":{sent}}}"#);
+        assert!(catalog.contains(&sent), "{value}:\n{sent}\n{catalog}");
+    }
+}
+
+#[test]
+fn the_main_stage_is_in_nothing() {
+    let catalog = catalog("notify { 'n': }");
+    let stage = r#"{"type":"Stage","title":"main","tags":["stage"]"#;
+    assert!(catalog.contains(stage), "{catalog}");
+}
+
+fn catalog(manifest: &str) -> String {
+    let world = Memory::of(&[("site.pp", manifest)]);
+    let layout = Layout {
+        manifest: "site.pp".into(),
+        ..Layout::default()
+    };
+    let site = Site::new(&world, layout, Default::default());
+    let node = Node::new("web1.example.org", Default::default());
+    let options = Options::default();
+    let compiled = hence_puppet::compile(&site, &node, &options);
+    assert!(compiled.is_good(), "{:?}", compiled.diagnostics);
+    let mut json = Json::compact(Vec::new());
+    compiled.send_whole(&site.unit().sources, &mut json);
+    let printed = json.finish().expect("a list takes everything");
+    String::from_utf8(printed).expect("JSON is text")
+}

@@ -1,0 +1,1 @@
+notify { 'n': message => Timespan(1) / 0 }

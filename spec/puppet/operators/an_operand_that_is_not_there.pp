@@ -1,0 +1,2 @@
+$count = $facts['processorcount']
+notify { 'n': message => 1 + $count }

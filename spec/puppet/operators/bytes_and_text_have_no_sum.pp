@@ -1,0 +1,1 @@
+notify { 'n': message => Binary('aGk=') + 'a' }

@@ -1,0 +1,1 @@
+notify { 'n': message => Timespan(7) * Timespan(2) }

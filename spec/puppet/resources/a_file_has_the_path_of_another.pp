@@ -1,0 +1,2 @@
+file { '/x': }
+file { 'a': path => '/x' }

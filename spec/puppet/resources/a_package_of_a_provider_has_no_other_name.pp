@@ -1,0 +1,2 @@
+package { 'a': name => 'x', provider => 'gem' }
+notify { 'n': require => Package['x'] }

@@ -1,0 +1,2 @@
+package { 'x': }
+package { 'a': name => 'x' }

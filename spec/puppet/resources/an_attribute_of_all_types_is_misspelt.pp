@@ -1,0 +1,1 @@
+notify { 'n': requrie => File['/a'] }
