@@ -9,6 +9,72 @@ use serde::{Deserialize, Serialize};
 
 use crate::Trouble;
 
+/// What a server is asked to do. A field that it does not know is refused: a misspelt limit would be none.
+pub trait Asked {
+    /// The names of its fields; without any, whatever else is said is not listened to.
+    const FIELDS: &'static [&'static [&'static str]];
+}
+
+/// The fields of [`Doing`].
+const DOING: &[&str] = &["owner", "message", "origin", "if_version"];
+/// The fields of [`Extent`].
+const EXTENT: &[&str] = &["nodes", "groups", "percent"];
+
+impl Asked for Doing {
+    const FIELDS: &'static [&'static [&'static str]] = &[DOING];
+}
+
+impl Asked for Commit {
+    const FIELDS: &'static [&'static [&'static str]] =
+        &[&["commands", "objects", "take", "dormant", "import"], DOING];
+}
+
+impl Asked for Undo {
+    const FIELDS: &'static [&'static [&'static str]] = &[&["version"], DOING];
+}
+
+impl Asked for Restore {
+    const FIELDS: &'static [&'static [&'static str]] = &[&["version"], DOING];
+}
+
+impl Asked for Naming {
+    const FIELDS: &'static [&'static [&'static str]] = &[&["version", "annotation"], DOING];
+}
+
+impl Asked for Activation {
+    const FIELDS: &'static [&'static [&'static str]] = &[EXTENT, &["plan"], DOING];
+}
+
+impl Asked for NewRollout {
+    const FIELDS: &'static [&'static [&'static str]] = &[
+        &["target", "stages", "success", "within", "failures"],
+        &["otherwise", "restarts", "plan"],
+        DOING,
+    ];
+}
+
+impl Asked for Enrolment {
+    const FIELDS: &'static [&'static [&'static str]] = &[&["node", "token"]];
+}
+
+impl Asked for NewToken {
+    const FIELDS: &'static [&'static [&'static str]] =
+        &[&["name", "may", "owner", "join", "node", "lasts"]];
+}
+
+impl Asked for Secret {
+    const FIELDS: &'static [&'static [&'static str]] = &[&["text"]];
+}
+
+impl Asked for Wanted {
+    const FIELDS: &'static [&'static [&'static str]] = &[&["hashes"]];
+}
+
+/// What a node says of itself is no order: an agent of a later release may have more to tell.
+impl Asked for Report {
+    const FIELDS: &'static [&'static [&'static str]] = &[];
+}
+
 /// What a server says about itself and its ledger: `GET /api/v1`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct About {
@@ -24,6 +90,7 @@ pub struct About {
 
 /// Bytes that are kept by their hash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Object {
     /// The hash.
     pub hash: Hash,
@@ -177,16 +244,36 @@ pub struct Dormant {
 
 /// Which nodes are meant; without any of these, all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Extent {
     /// These nodes.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "some"
+    )]
     pub nodes: Vec<String>,
     /// The members of these groups.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        skip_serializing_if = "Vec::is_empty",
+        deserialize_with = "some"
+    )]
     pub groups: Vec<String>,
     /// So many in a hundred.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub percent: Option<u8>,
+}
+
+/// Names, of which there must be one: whoever names nobody does not mean everybody.
+fn some<'d, D: serde::Deserializer<'d>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let names = Vec::deserialize(deserializer)?;
+    match names.is_empty() {
+        true => Err(serde::de::Error::custom(
+            "a list of nodes or groups is empty; leave it out to mean all nodes",
+        )),
+        false => Ok(names),
+    }
 }
 
 impl From<&entry::Extent> for Extent {
@@ -206,15 +293,22 @@ impl From<&entry::Extent> for Extent {
     }
 }
 
-impl From<Extent> for entry::Extent {
-    fn from(extent: Extent) -> Self {
+impl TryFrom<Extent> for entry::Extent {
+    type Error = &'static str;
+
+    fn try_from(extent: Extent) -> Result<Self, Self::Error> {
+        let is_named = !extent.nodes.is_empty() || !extent.groups.is_empty();
         match extent.percent {
-            Some(percent) => Self::Percent(percent.min(100)),
-            None if extent.nodes.is_empty() && extent.groups.is_empty() => Self::Everything,
-            None => Self::Some {
+            Some(_) if is_named => {
+                Err("`percent` is of all nodes, and does not go together with `nodes` or `groups`")
+            }
+            Some(percent @ 1..=100) => Ok(Self::Percent(percent)),
+            Some(_) => Err("`percent` is between 1 and 100"),
+            None if !is_named => Ok(Self::Everything),
+            None => Ok(Self::Some {
                 nodes: extent.nodes,
                 groups: extent.groups,
-            },
+            }),
         }
     }
 }
@@ -456,6 +550,7 @@ pub struct NewToken {
 
 /// Something that a token may.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Grant {
     /// `read`, `write`, `activate` or `administer`.
     pub role: String,

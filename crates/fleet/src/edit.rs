@@ -10,7 +10,9 @@ use hence_ledger::admission::WALK_IN;
 use hence_ledger::key::fold;
 use hence_ledger::{Command, Fault, Key, Keys, State, Value, Vocabulary};
 use hence_model::diagnostic::{Code, similar};
+use hence_model::legible;
 
+use crate::name::default_group;
 use crate::tags;
 use crate::words::{DEFAULT, Kind, SKELETON, Words};
 
@@ -212,13 +214,19 @@ impl Editor<'_> {
         if self.is_there(thing) {
             return Ok(());
         }
+        if thing.kind == Kind::Group && fold(&thing.name) == "default" {
+            return Err(default_group());
+        }
         let kind = thing.kind.word();
         let fault = Fault::new(format!("there is no {thing}")).code(NO_SUCH);
         let names = names(self.state, thing.kind);
         let near = similar(&thing.name, names.iter().map(String::as_str));
         Err(match near.first() {
             Some(near) => fault.help(format!("did you mean `{near}`?")),
-            None => fault.help(format!("`hence add {kind} {}` makes it", thing.name)),
+            None => {
+                let name = legible::word(&thing.name);
+                fault.help(format!("`hence add {kind} {name}` makes it"))
+            }
         })
     }
 

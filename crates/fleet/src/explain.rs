@@ -333,13 +333,17 @@ impl fmt::Display for Explanation {
     }
 }
 
-/// A parameter and its value as configuration text. A value of several lines stands between a word and its repetition. A
-/// name with spaces is for somebody who does not read this text: it is a comment.
+/// A parameter and its value as configuration text. A value of several lines stands between a word and its repetition, as
+/// does one whose last backslash would join the next line to it. A name with spaces is for somebody who does not read this
+/// text: it is a comment.
 pub fn write_parameter(f: &mut dyn fmt::Write, name: &str, value: &str) -> fmt::Result {
-    if name.contains(' ') {
-        return writeln!(f, "# {name} = {}", one_line(value));
+    if name.contains(|letter: char| letter.is_whitespace() || letter.is_control()) {
+        let comment = format!("# {} = {}", one_line(name), one_line(value));
+        // A comment may go on behind a backslash, too.
+        let end = if comment.ends_with('\\') { " #" } else { "" };
+        return writeln!(f, "{comment}{end}");
     }
-    if !value.contains(['\n', '\r']) {
+    if !value.contains(['\n', '\r']) && !value.trim_end().ends_with('\\') {
         return match value.is_empty() {
             true => writeln!(f, "{name} ="),
             false => writeln!(f, "{name} = {value}"),

@@ -9,6 +9,9 @@
 //! DAEMON_LIST = >= STARTD
 //! START = (KeyboardIdle > 900) && \
 //!         (LoadAvg < 0.3)
+//! SPOOL @=end
+//! C:\spool\
+//! @end
 //! ```
 //!
 //! As these are comments to everybody else, one file can be both. A setting without a value asks for the default.
@@ -73,20 +76,18 @@ pub fn read(
             continue;
         }
         match trimmed.split_once('=') {
+            Some((name, word)) if is_block(name, word) => {
+                let name = name.trim_end().trim_end_matches('@').trim();
+                match lines.block(word.trim()) {
+                    Some(value) => read.set(name, Some(&*value).filter(|value| !value.is_empty())),
+                    None => read.leave_out(text, span, start, "a line `@WORD` ends the value"),
+                }
+            }
             Some((name, value)) if is_name(name.trim()) => {
                 let value = value.trim();
                 read.set(name.trim(), Some(value).filter(|value| !value.is_empty()));
             }
-            _ => {
-                // As far as it stands on one line.
-                let first = text[start..].lines().next().unwrap_or_default();
-                let end = start + first.trim_end().len();
-                let place = Span::new(span.start + start as u32, span.start + end as u32);
-                let warning =
-                    Diagnostic::warning(NOT_A_SETTING, "this is left out: it is no setting");
-                read.warnings
-                    .push(warning.at(place).help("a setting is `NAME = VALUE`"));
-            }
+            _ => read.leave_out(text, span, start, "a setting is `NAME = VALUE`"),
         }
     }
     if let Some(name) = name {
@@ -105,6 +106,15 @@ pub fn read(
 }
 
 impl FeatureFile {
+    /// Warns of something that is no setting, as far as it stands on one line.
+    fn leave_out(&mut self, text: &str, span: Span, start: usize, help: &str) {
+        let first = text[start..].lines().next().unwrap_or_default();
+        let end = start + first.trim_end().len();
+        let place = Span::new(span.start + start as u32, span.start + end as u32);
+        let warning = Diagnostic::warning(NOT_A_SETTING, "this is left out: it is no setting");
+        self.warnings.push(warning.at(place).help(help));
+    }
+
     /// The last setting of a parameter counts, as in the file.
     fn set(&mut self, name: &str, value: Option<&str>) {
         let known = self.parameters.iter_mut();
@@ -194,6 +204,30 @@ impl Lines<'_> {
             }
         }
     }
+}
+
+impl Lines<'_> {
+    /// The lines up to the one that ends a block, as they are; nothing if no line does.
+    fn block(&mut self, word: &str) -> Option<String> {
+        let rest = &self.text[self.at..];
+        let mut length = 0;
+        for line in rest.split_inclusive('\n') {
+            if line.trim().strip_prefix('@') == Some(word) {
+                self.at += length + line.len();
+                let value = &rest[..length];
+                let value = value.strip_suffix('\n').unwrap_or(value);
+                return Some(value.to_owned());
+            }
+            length += line.len();
+        }
+        None
+    }
+}
+
+/// Whether a setting goes on over lines, up to the one that repeats a word: `NAME @=word`.
+fn is_block(name: &str, word: &str) -> bool {
+    let name = name.trim_end().strip_suffix('@');
+    name.is_some_and(|name| is_name(name.trim())) && is_name(word.trim())
 }
 
 fn split_word(text: &str) -> (&str, &str) {

@@ -28,6 +28,7 @@ pub mod explain;
 pub mod feature_file;
 pub mod generate;
 mod kind;
+pub mod name;
 pub mod partial;
 pub mod plan;
 mod planner;

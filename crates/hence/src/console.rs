@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use hence_model::diagnostic::Diagnostic;
+use hence_model::legible;
 use hence_model::source::Sources;
 
 use crate::World;
@@ -93,6 +94,11 @@ impl<'w> Console<'w> {
         &mut *self.world.stdout
     }
 
+    /// A line of data for people, whatever others put into it.
+    pub fn line(&mut self, line: &str) -> std::io::Result<()> {
+        writeln!(self.world.stdout, "{}", legible::line(line))
+    }
+
     /// How diagnostics are worded here.
     pub fn wording(&self) -> Wording {
         Wording {
@@ -124,7 +130,7 @@ impl<'w> Console<'w> {
     /// Says something about the data.
     pub fn say(&mut self, words: &str) {
         if self.form == Form::Text {
-            let _ = writeln!(self.world.stderr, "{words}");
+            let _ = writeln!(self.world.stderr, "{}", legible::lines(words));
         }
     }
 

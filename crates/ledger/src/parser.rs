@@ -39,6 +39,8 @@ pub struct Script {
     pub commands: Vec<Command>,
     /// Where each key is named last.
     pub places: BTreeMap<Key, Span>,
+    /// Whether it says its format.
+    pub says_format: bool,
 }
 
 /// The commands in a text, or all that is wrong with them. What is asserted outside of any `apply` is asserted by `owner`.
@@ -55,6 +57,7 @@ pub fn parse(
         at: 0,
         vocabulary,
         places: BTreeMap::new(),
+        says_format: false,
         troubles: Vec::new(),
     };
     let commands = parser.commands(owner);
@@ -62,6 +65,7 @@ pub fn parse(
         true => Ok(Script {
             commands,
             places: parser.places,
+            says_format: parser.says_format,
         }),
         false => Err(parser.troubles),
     }
@@ -74,6 +78,7 @@ struct Parser<'p> {
     at: usize,
     vocabulary: &'p dyn Vocabulary,
     places: BTreeMap<Key, Span>,
+    says_format: bool,
     troubles: Vec<Diagnostic>,
 }
 
@@ -129,7 +134,10 @@ impl<'p> Parser<'p> {
             _ => None,
         };
         match number {
-            Some(1..=FORMAT) => self.end(),
+            Some(1..=FORMAT) => {
+                self.says_format = true;
+                self.end()
+            }
             Some(0) | None => Err(self.trouble(
                 start,
                 "the number of a format is expected",

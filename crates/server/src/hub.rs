@@ -18,14 +18,17 @@ use hence_ledger::key::fold;
 use hence_ledger::rollout::Status;
 use hence_ledger::value::Sealed;
 use hence_ledger::{Act, Entry};
+use hence_model::legible;
 use hence_service::Service;
 use hence_service::history::STRANGERS;
 use hence_service::report::CheckIn;
+use hence_service::secrets::unreadable_for;
 use hence_store::{Refused, Request, Store};
 use tokio::sync::{Semaphore, broadcast, oneshot, watch};
 
 use crate::access::Access;
 use crate::answer::No;
+use crate::handed_in::HandedIn;
 use crate::limits::Counts;
 use crate::metrics::Metrics;
 use crate::{Limits, Parts, Stop};
@@ -43,6 +46,7 @@ pub struct Hub {
     pub(crate) connections: Arc<Semaphore>,
     /// Nodes that check in, and wait for the service.
     waiting: Mutex<Vec<(CheckIn, Telling)>>,
+    pub(crate) handed_in: HandedIn,
 }
 
 /// Takes what a node is told.
@@ -113,7 +117,10 @@ const BACKLOG: usize = 1024;
 
 impl Hub {
     /// The hub of a server.
-    pub fn new(parts: Parts) -> Arc<Self> {
+    pub fn new(mut parts: Parts) -> Arc<Self> {
+        if let Some(seal) = &parts.seal {
+            parts.service.unlock(seal.clone());
+        }
         let view = view(&parts.service);
         Arc::new(Self {
             view: RwLock::new(Arc::new(view)),
@@ -124,6 +131,7 @@ impl Hub {
             metrics: Metrics::default(),
             connections: Arc::new(Semaphore::new(parts.limits.connections)),
             waiting: Mutex::default(),
+            handed_in: HandedIn::default(),
             parts: Rest {
                 seal: parts.seal,
                 clock: parts.clock,
@@ -342,10 +350,14 @@ impl Hub {
         let open = |sealed: &Sealed| self.parts.seal.as_ref()?.open(sealed);
         let mut parameters = std::collections::BTreeMap::new();
         for (name, value) in config {
-            let opened = value.sealed.as_ref().filter(|_| reader == Reader::Itself);
-            let text = match opened.and_then(|sealed| open(sealed)) {
-                Some(opened) => format!("{opened}{}", value.text),
+            let secret = value.sealed.as_ref().filter(|_| reader == Reader::Itself);
+            let text = match secret {
                 None => value.to_string(),
+                Some(sealed) => {
+                    // A node that got the sealed text would run it.
+                    let opened = open(sealed).ok_or_else(|| unreadable_for(node, &name))?;
+                    format!("{opened}{}", value.text)
+                }
             };
             parameters.insert(name.to_string(), text);
         }
@@ -403,10 +415,8 @@ impl Served {
 
 /// A configuration file.
 pub(crate) fn text(configuration: &words::Configuration) -> String {
-    let mut text = format!(
-        "# {}, version {}\n",
-        configuration.node, configuration.version
-    );
+    let node = legible::line(&configuration.node);
+    let mut text = format!("# {node}, version {}\n", configuration.version);
     for (name, value) in &configuration.parameters {
         write_parameter(&mut text, name, value).expect("a string can be written to");
     }

@@ -4,6 +4,7 @@
 //! connection    accepts, limits, encrypts, ends gracefully
 //! access        whose token it is, and what it may
 //! routes        what is asked, answered from the hub
+//! handed_in     secrets that were sealed here, until they are asserted
 //! page          the same for people, in a browser
 //! hub           the one service behind all connections; what it published last is read without waiting for it
 //! ```
@@ -13,6 +14,7 @@
 mod access;
 mod answer;
 mod connection;
+mod handed_in;
 mod hub;
 mod limits;
 mod metrics;

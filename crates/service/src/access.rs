@@ -116,6 +116,10 @@ fn commands(token: &NewToken, sum: &str, now: u64) -> Result<Vec<Command>, Fault
     if token.join {
         assert(&["join"], Value::Nothing)?;
     }
+    if token.lasts == Some(0) {
+        let fault = Fault::new(format!("the token `{}` would be over at once", token.name));
+        return Err(fault.help("leave out how long it lasts, or make that a second at least"));
+    }
     if let Some(lasts) = token.lasts {
         let end = now.saturating_add(lasts.saturating_mul(1000));
         assert(&["expires"], Value::text(end.to_string()))?;

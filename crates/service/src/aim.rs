@@ -16,9 +16,9 @@ use crate::history::STRANGERS;
 
 /// A version that nodes are to run.
 pub(crate) struct Aim<'s> {
-    service: &'s Service,
+    pub(crate) service: &'s Service,
     pub version: u64,
-    pool: &'s Pool,
+    pub(crate) pool: &'s Pool,
 }
 
 /// Compares what nodes are to run with what they would.
@@ -51,7 +51,7 @@ impl<'s> Aim<'s> {
         }
     }
 
-    fn is_newest(&self) -> bool {
+    pub(crate) fn is_newest(&self) -> bool {
         self.version == self.service.committed
     }
 
@@ -103,7 +103,7 @@ impl<'s> Aim<'s> {
     pub fn must_be_valid(&self, scope: &Scope) -> Result<(), Refused> {
         let failures = self.failures(scope);
         if failures.is_empty() {
-            return Ok(());
+            return self.must_open(scope);
         }
         let troubles = failures.iter().map(|failure| failure.diagnostic(self.pool));
         Err(Refused::Because(troubles.collect()))

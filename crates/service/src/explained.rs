@@ -4,6 +4,7 @@ use hence_fleet::explain::{Effect, Membership, write_parameter};
 use hence_fleet::{Contribution, Explanation, Kind};
 use hence_ledger::Key;
 use hence_ledger::key::fold;
+use hence_model::legible;
 use serde::Serialize;
 
 use crate::moment::moment;
@@ -14,14 +15,14 @@ pub fn text(archive: &Archive<'_>, explanation: &Explanation) -> String {
     let mut text = String::new();
     for contribution in &explanation.chain {
         let sentence = contribution.sentence(&explanation.node, &explanation.parameter);
-        text.push_str(&format!("# {sentence}\n"));
+        text.push_str(&format!("# {}\n", legible::line(&sentence)));
         for line in story(archive, &contribution.key) {
-            text.push_str(&format!("#   {line}\n"));
+            text.push_str(&format!("#   {}\n", legible::line(&line)));
         }
         if let Membership::Fact { .. } = contribution.membership {
             let member = Kind::Node.key(&explanation.node).child("group");
             for line in story(archive, &member.child(&fold(&contribution.group))) {
-                text.push_str(&format!("#   {line}\n"));
+                text.push_str(&format!("#   {}\n", legible::line(&line)));
             }
         }
     }

@@ -14,14 +14,17 @@ mod remote;
 pub mod report;
 pub mod rollout;
 pub mod seal;
+pub mod secrets;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use hence_fleet::edit::{self, Edit};
-use hence_fleet::token::{Role, Token};
+use hence_fleet::name::{NAME, must_be_name, must_be_named};
+use hence_fleet::token::{Bearer, Role, Token};
 use hence_fleet::{Pool, Words, check, words};
-use hence_ledger::admission::FORBIDDEN;
+use hence_ledger::admission::{FACTS, FORBIDDEN, WALK_IN};
+use hence_ledger::value::Sealed;
 use hence_ledger::{Change, Command, Hash, Key, Keys, State};
 use hence_model::diagnostic::{Diagnostic, Severity};
 use hence_store::{Proposal, Receipt, Refused, Repository, Request, Rules, Store};
@@ -29,6 +32,7 @@ use hence_store::{Proposal, Receipt, Refused, Repository, Request, Rules, Store}
 pub use activation::{Activated, Extent, Pair, Planned};
 use history::{Activations, Past};
 use remote::Remote;
+use seal::Seal;
 
 /// A fleet on a store.
 pub struct Service {
@@ -49,6 +53,8 @@ pub struct Service {
     known: u64,
     /// Who makes changes, if not this process.
     remote: Option<Remote>,
+    /// What opens secrets, if it is known here.
+    seal: Option<Seal>,
 }
 
 /// What a change may do that would otherwise be refused.
@@ -60,6 +66,8 @@ pub struct Leave {
     pub dormant: bool,
     /// The token that must allow every change.
     pub bearer: Option<Token>,
+    /// What its bearer handed in to be sealed.
+    pub handed_in: Vec<Sealed>,
 }
 
 impl Service {
@@ -77,6 +85,7 @@ impl Service {
             committed: 0,
             known: 0,
             remote: None,
+            seal: None,
             head,
             repository,
         };
@@ -128,12 +137,17 @@ impl Service {
         }
         let bearer = leave.bearer.as_ref();
         allowed(bearer, commands)?;
+        must_be_name("owner", &request.owner).map_err(Diagnostic::from)?;
+        must_be_named(self.state(), commands).map_err(Diagnostic::from)?;
+        self.must_open(commands)?;
         let proposal = Proposal {
             commands,
             take: &leave.take,
             dormant: leave.dormant,
         };
-        self.change(request, bearer, &mut Checks::Refuse, |repository, rules| {
+        let said = Said::Anew(&leave.handed_in);
+        let mut checks = Checks::Refuse;
+        self.change(request, bearer, said, &mut checks, |repository, rules| {
             repository.commit(request, &proposal, rules)
         })
     }
@@ -151,13 +165,17 @@ impl Service {
         }
         let bearer = leave.bearer.as_ref();
         allowed(bearer, commands)?;
+        must_be_name("owner", &request.owner).map_err(Diagnostic::from)?;
+        must_be_named(self.state(), commands).map_err(Diagnostic::from)?;
+        self.must_open(commands)?;
         let proposal = Proposal {
             commands,
             take: &leave.take,
             dormant: true,
         };
         let mut checks = Checks::Tell(Vec::new());
-        let receipt = self.change(request, bearer, &mut checks, |repository, rules| {
+        let said = Said::Anew(&leave.handed_in);
+        let receipt = self.change(request, bearer, said, &mut checks, |repository, rules| {
             repository.commit(request, &proposal, rules)
         })?;
         let told = match checks {
@@ -213,9 +231,14 @@ impl Service {
         if let Some(done) = self.elsewhere(|remote| remote.undo(request, version)) {
             return done;
         }
-        self.change(request, bearer, &mut Checks::Refuse, |repository, rules| {
-            repository.undo(request, version, rules)
-        })
+        let mut checks = Checks::Refuse;
+        self.change(
+            request,
+            bearer,
+            Said::Before,
+            &mut checks,
+            |repository, rules| repository.undo(request, version, rules),
+        )
     }
 
     /// Makes what is asserted what it was at a version.
@@ -228,9 +251,14 @@ impl Service {
         if let Some(done) = self.elsewhere(|remote| remote.restore(request, version)) {
             return done;
         }
-        self.change(request, bearer, &mut Checks::Refuse, |repository, rules| {
-            repository.restore(request, version, rules)
-        })
+        let mut checks = Checks::Refuse;
+        self.change(
+            request,
+            bearer,
+            Said::Before,
+            &mut checks,
+            |repository, rules| repository.restore(request, version, rules),
+        )
     }
 
     /// Gives a version a name.
@@ -244,6 +272,12 @@ impl Service {
         let elsewhere = self.elsewhere(|remote| remote.name(request, name, version, annotation));
         if let Some(done) = elsewhere {
             return done;
+        }
+        must_be_name("snapshot", name).map_err(Diagnostic::from)?;
+        if name.bytes().all(|byte| byte.is_ascii_digit()) {
+            let message = format!("a snapshot cannot be named `{name}`: that is a version");
+            let help = "choose a name that is no number";
+            return Err(Diagnostic::error(NAME, message).help(help).into());
         }
         let result = self.repository.name(request, name, version, annotation);
         self.notice(&result);
@@ -289,6 +323,7 @@ impl Service {
         &mut self,
         request: &Request,
         bearer: Option<&Token>,
+        said: Said<'_>,
         checks: &mut Checks,
         change: impl FnOnce(&mut Repository, &mut Rules<'_>) -> Result<Receipt, Refused>,
     ) -> Result<Receipt, Refused> {
@@ -300,6 +335,10 @@ impl Service {
         let mut check = |state: &State, changes: &[Change]| {
             if let Some(bearer) = bearer {
                 let mut troubles = beyond(bearer, changes);
+                troubles.extend(of_others(bearer, changes));
+                if let Said::Anew(handed_in) = said {
+                    troubles.extend(secrets::carried(bearer, handed_in, changes));
+                }
                 troubles.extend(access::nobody_left(state, changes));
                 if !troubles.is_empty() {
                     return troubles;
@@ -370,6 +409,27 @@ fn beyond(bearer: &Token, changes: &[Change]) -> Vec<Diagnostic> {
     forbidden(bearer, keys.map(|change| Keys::Only(change.key.clone())))
 }
 
+/// A token that writes for one owner must leave what others say, and said, to them. What came by itself is nobody's.
+fn of_others(bearer: &Token, changes: &[Change]) -> Vec<Diagnostic> {
+    let Bearer::Someone {
+        owner: Some(only), ..
+    } = &bearer.bearer
+    else {
+        return Vec::new();
+    };
+    let is_free = |owner: &str| owner == only || owner == WALK_IN || owner == FACTS;
+    let trouble = |change: &Change| {
+        let sides = [&change.before, &change.after];
+        let mut owners = sides.into_iter().flatten().map(|held| &held.owner);
+        let other = owners.find(|owner| !is_free(owner))?;
+        let (name, key) = (&bearer.name, &change.key);
+        let message =
+            format!("the token `{name}` writes for `{only}` only, and `{key}` is of `{other}`");
+        Some(Diagnostic::error(FORBIDDEN, message).path(key.as_str()))
+    };
+    changes.iter().filter_map(trouble).collect()
+}
+
 /// What an owner may not write any more.
 fn no_longer(state: &State, owner: &str, changes: &[Change]) -> Vec<Diagnostic> {
     let rights = words::rights(state);
@@ -391,6 +451,15 @@ fn forbidden(bearer: &Token, keys: impl Iterator<Item = Keys>) -> Vec<Diagnostic
         Diagnostic::error(FORBIDDEN, message).path(key.as_str())
     })
     .collect()
+}
+
+/// When what a change says was said.
+#[derive(Clone, Copy)]
+enum Said<'s> {
+    /// Now, with these secrets handed in to be sealed.
+    Anew(&'s [Sealed]),
+    /// In an earlier version, under the same keys.
+    Before,
 }
 
 /// How far the pool is with a change.

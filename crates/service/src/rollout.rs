@@ -130,7 +130,8 @@ impl Service {
         let target = aim.version;
         let mut stages = Vec::new();
         for extent in &wanted.stages {
-            let extent = match Extent::from(extent.clone()) {
+            let extent = Extent::try_from(extent.clone());
+            let extent = match extent.map_err(|message| Diagnostic::error(TERMS, message))? {
                 Extent::Percent(100) => Extent::Everything,
                 extent => extent,
             };

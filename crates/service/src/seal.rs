@@ -7,6 +7,7 @@
 use hence_ledger::value::Sealed;
 
 /// What seals and opens.
+#[derive(Clone)]
 pub struct Seal {
     sum: [u8; 32],
     stream: [u8; 32],

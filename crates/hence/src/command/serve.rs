@@ -88,10 +88,14 @@ impl Serve {
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let place = self.changing.ledger.here(console)?;
         let mut service = self.changing.ledger.make(console)?;
-        let seal = match (self.changing.ledger.seal(console), &place) {
+        let seal = match (self.changing.ledger.seal(console, &service), &place) {
             (Ok(seal), _) => Some(seal),
             // A ledger in a cluster may have no secrets, and then needs no key.
-            (Err(Stop::Refused(_)), Place::Cluster(_)) => None,
+            (Err(Stop::Refused(refusal)), Place::Cluster(_)) => match service.had_secrets() {
+                Ok(false) => None,
+                Ok(true) => return Err(Stop::Refused(refusal)),
+                Err(error) => return Err(Stop::Failed(Box::new(error.into()))),
+            },
             (Err(stop), _) => return Err(stop),
         };
         self.first_token(console, &mut service)?;

@@ -37,6 +37,7 @@ pub async fn commit(
         take: take?,
         dormant: commit.dormant,
         bearer: Some((*access.0).clone()),
+        handed_in: hub.handed_in.by(&access.0.name, hub.now()),
     };
     let words: Vec<String> = commands.iter().map(Command::to_string).collect();
     let mut request = hub.request(&access.0, doing, &words.join("; "));
@@ -205,6 +206,11 @@ pub async fn unname(State(hub): State<Arc<Hub>>, access: Access, At(name): At<St
     Ok(json(&done.await?))
 }
 
+/// Which nodes are meant.
+pub(super) fn extent(said: words::Extent) -> Result<Extent, No> {
+    Extent::try_from(said).map_err(|message| No::new(BAD_REQUEST, message))
+}
+
 pub async fn activate(
     State(hub): State<Arc<Hub>>,
     access: Access,
@@ -213,7 +219,7 @@ pub async fn activate(
 ) -> Answer {
     let mut doing = activation.doing;
     doing.if_version = doing.if_version.or(if_match(&headers)?);
-    let extent = Extent::from(activation.extent);
+    let extent = extent(activation.extent)?;
     match &extent {
         Extent::Some { nodes, groups } => {
             let nodes = nodes.iter().map(|node| Kind::Node.key(node));
@@ -254,6 +260,7 @@ pub async fn seal(
         return Err(No::new(NOT_FOUND, "this server has no key to seal with"));
     };
     let sealed = seal.seal(&secret.text);
+    hub.handed_in.note(&access.0.name, &sealed, hub.now());
     Ok(json(&words::Sealed {
         fingerprint: sealed.fingerprint.to_string(),
         content: sealed.content.to_string(),

@@ -16,11 +16,13 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
 
 use super::Asked;
+use crate::BAD_REQUEST;
 use crate::access::Access;
 use crate::answer::{Answer, No, typed};
 use crate::hub::{Counted, Happened, Hub, happened};
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Whom {
     node: Option<String>,
 }
@@ -39,12 +41,16 @@ pub async fn events(
         Some(node) => drop(access.must_see(node)?),
         None => access.must(Role::Read)?,
     }
-    let last = headers
-        .get("last-event-id")
-        .and_then(|id| id.to_str().ok()?.parse().ok());
+    let last = heard_last(&headers)?;
     // First listen, then look back: nothing falls between.
     let news = hub.happened.subscribe();
-    let heard = last.unwrap_or_else(|| hub.view().version);
+    let newest = hub.view().version;
+    let heard = match last {
+        // Whoever heard of what is still to come heard it of another ledger, such as one that was lost: all is new to them.
+        Some(last) if last > newest => 0,
+        Some(last) => last,
+        None => newest,
+    };
     let missed = missed(&hub, heard).await?;
     let watcher = Watcher {
         node: whom.node.as_deref().map(fold),
@@ -60,6 +66,21 @@ pub async fn events(
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)
+}
+
+/// The version that somebody heard of last.
+fn heard_last(headers: &HeaderMap) -> Result<Option<u64>, No> {
+    let Some(id) = headers.get("last-event-id") else {
+        return Ok(None);
+    };
+    let version = id.to_str().ok().and_then(|id| id.parse().ok());
+    match version {
+        Some(version) => Ok(Some(version)),
+        None => Err(No::new(
+            BAD_REQUEST,
+            "`Last-Event-ID` holds the version that was heard of last",
+        )),
+    }
 }
 
 /// What happened behind a version, the oldest last.

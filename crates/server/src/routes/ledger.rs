@@ -9,7 +9,6 @@ use hence_api::words::{self, About, Page, frames};
 use hence_fleet::token::Role;
 use hence_fleet::{Resolved, Words};
 use hence_ledger::{Hash, Key, Keys, Vocabulary};
-use hence_service::Extent;
 use serde::{Deserialize, Serialize};
 
 use super::{Asked, At, Sent, limit};
@@ -32,6 +31,7 @@ pub async fn about(State(hub): State<Arc<Hub>>, access: Access) -> Answer {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Pages {
     after: Option<u64>,
     limit: Option<usize>,
@@ -44,12 +44,13 @@ pub async fn entries(
     Asked(pages): Asked<Pages>,
 ) -> Answer {
     access.must(Role::Read)?;
+    let most = limit(pages.limit)?;
     let page = hub.work(move |service| {
         let newest = service.repository().version();
         let from = pages
             .after
             .map_or(newest, |after| after.saturating_sub(1).min(newest));
-        let last = from.saturating_sub(limit(pages.limit) as u64);
+        let last = from.saturating_sub(most as u64);
         let mut items = Vec::new();
         for version in (last + 1..=from).rev() {
             items.extend(service.repository().entry(version)?);
@@ -148,6 +149,7 @@ pub async fn snapshots(State(hub): State<Arc<Hub>>, access: Access) -> Answer {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Looking {
     at: Option<u64>,
     under: Option<String>,
@@ -246,6 +248,7 @@ struct PlannedNode {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Where {
     node: Option<String>,
     group: Option<String>,
@@ -259,12 +262,12 @@ pub async fn plan(
     Asked(wanted): Asked<Where>,
 ) -> Answer {
     access.must(Role::Read)?;
+    let extent = super::change::extent(words::Extent {
+        nodes: wanted.node.into_iter().collect(),
+        groups: wanted.group.into_iter().collect(),
+        percent: wanted.percent,
+    })?;
     let planned = hub.work(move |service| {
-        let extent = Extent::from(words::Extent {
-            nodes: wanted.node.into_iter().collect(),
-            groups: wanted.group.into_iter().collect(),
-            percent: wanted.percent,
-        });
         let planned = service.plan(&extent)?;
         let mut nodes = BTreeMap::new();
         for (node, difference) in &planned.plan.nodes {

@@ -8,6 +8,7 @@ mod plain;
 mod rollout;
 mod tokens;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::Router;
@@ -17,8 +18,9 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{delete, get, post, put};
-use hence_api::VERSION;
-use serde::de::DeserializeOwned;
+use hence_api::{VERSION, words};
+use hence_model::diagnostic::similar;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use tokio::sync::watch;
 
 use crate::answer::{No, typed};
@@ -121,7 +123,7 @@ fn other_api(hub: &Hub, version: u32) -> No {
 /// What was sent, in JSON.
 pub(crate) struct Sent<T>(pub T);
 
-impl<T: DeserializeOwned> FromRequest<Arc<Hub>> for Sent<T> {
+impl<T: DeserializeOwned + words::Asked> FromRequest<Arc<Hub>> for Sent<T> {
     type Rejection = No;
 
     async fn from_request(request: Request, hub: &Arc<Hub>) -> Result<Self, No> {
@@ -147,11 +149,32 @@ impl<T: DeserializeOwned> FromRequest<Arc<Hub>> for Sent<T> {
             let message = "what was sent is a list, and must be an object";
             return Err(No::new(BAD_REQUEST, message));
         }
-        let read = serde_json::from_slice(body);
-        read.map(Sent).map_err(|error| {
+        let unclear = |error: serde_json::Error| {
             let message = format!("what was sent cannot be understood: {error}");
             No::new(BAD_REQUEST, message)
-        })
+        };
+        let sent = serde_json::from_slice(body).map_err(unclear)?;
+        let fields: BTreeMap<String, IgnoredAny> = serde_json::from_slice(body).map_err(unclear)?;
+        must_be_known(&fields, T::FIELDS)?;
+        Ok(Sent(sent))
+    }
+}
+
+/// Every field that is sent must have a meaning.
+fn must_be_known(sent: &BTreeMap<String, IgnoredAny>, known: &[&[&str]]) -> Result<(), No> {
+    let known: Vec<&str> = known.concat();
+    let mut unknown = sent.keys().filter(|field| !known.contains(&field.as_str()));
+    match unknown.next() {
+        Some(field) if !known.is_empty() => {
+            let no = No::new(BAD_REQUEST, format!("there is no field `{field}` here"));
+            Err(
+                no.help(&match similar(field, known.iter().copied()).first() {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("there are `{}`", known.join("`, `")),
+                }),
+            )
+        }
+        _ => Ok(()),
     }
 }
 
@@ -163,7 +186,15 @@ impl<T: DeserializeOwned + Send> FromRequestParts<Arc<Hub>> for Asked<T> {
 
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, No> {
         let read = Query::<T>::from_request_parts(parts, hub).await;
-        let read = read.map_err(|error| No::new(BAD_REQUEST, error.body_text()));
+        let read = read.map_err(|error| {
+            let text = error.body_text();
+            // The library's words before the reason say nothing to whoever asks.
+            let reason = text
+                .rsplit_once("query string: ")
+                .map_or(&*text, |(_, why)| why);
+            let message = format!("what stands behind `?` cannot be understood: {reason}");
+            No::new(BAD_REQUEST, message)
+        });
         read.map(|Query(asked)| Self(asked))
     }
 }
@@ -176,7 +207,10 @@ impl<T: DeserializeOwned + Send> FromRequestParts<Arc<Hub>> for At<T> {
 
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, No> {
         let read = axum::extract::Path::<T>::from_request_parts(parts, hub).await;
-        let read = read.map_err(|error| No::new(BAD_REQUEST, error.body_text()));
+        let read = read.map_err(|_| {
+            let message = "something in this address is not what belongs there, such as a number";
+            No::new(BAD_REQUEST, message)
+        });
         read.map(|axum::extract::Path(at)| Self(at))
     }
 }
@@ -202,6 +236,9 @@ const PAGE: usize = 100;
 const LONGEST_PAGE: usize = 1000;
 
 /// How many are wanted.
-pub(crate) fn limit(wanted: Option<usize>) -> usize {
-    wanted.unwrap_or(PAGE).clamp(1, LONGEST_PAGE)
+pub(crate) fn limit(wanted: Option<usize>) -> Result<usize, No> {
+    match wanted {
+        Some(0) => Err(No::new(BAD_REQUEST, "`limit` is at least 1")),
+        wanted => Ok(wanted.unwrap_or(PAGE).min(LONGEST_PAGE)),
+    }
 }

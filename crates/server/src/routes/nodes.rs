@@ -26,6 +26,7 @@ use crate::hub::{Hub, Reader};
 use crate::{BAD_REQUEST, NOT_FOUND};
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Pages {
     after: Option<String>,
     limit: Option<usize>,
@@ -37,6 +38,7 @@ pub async fn list(
     Asked(pages): Asked<Pages>,
 ) -> Answer {
     access.must(Role::Read)?;
+    let most = limit(pages.limit)?;
     let page = hub.work(move |service| {
         let after = pages.after.as_deref().map(fold).unwrap_or_default();
         let mut names: Vec<(String, String)> = service
@@ -47,7 +49,6 @@ pub async fn list(
             .collect();
         names.sort();
         names.retain(|(folded, _)| *folded > after);
-        let most = limit(pages.limit);
         let next = (names.len() > most).then(|| names[most - 1].1.clone());
         names.truncate(most);
         let items: Result<Vec<words::Node>, No> = names
@@ -90,6 +91,7 @@ fn there(service: &Service, node: &str) -> Result<String, No> {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Which {
     at: Option<u64>,
     #[serde(default)]
@@ -182,6 +184,7 @@ pub(super) fn unchanged(tag: axum::http::HeaderValue) -> Response {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Since {
     since: u64,
 }
@@ -263,6 +266,7 @@ pub(super) async fn changed(hub: &Arc<Hub>, node: String, since: u64) -> Result<
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Subject {
     parameter: Option<String>,
 }

@@ -9,6 +9,7 @@ use hence_fleet::token::{Bearer, Role, TOKEN};
 use hence_ledger::key::fold;
 use hence_ledger::{Command, Key, Value, Vocabulary};
 use hence_model::diagnostic::Diagnostic;
+use hence_model::legible;
 use hence_service::access::{self, OWNER};
 
 use super::{At, Sent};
@@ -60,7 +61,11 @@ pub async fn enrol(
             Some(_) => {
                 let message = format!("the node `{node}` has a token of its own already");
                 let no = No::new(ENROLLED, message);
-                return Err(no.help("an administrator can take it: `hence token revoke node-NODE`"));
+                let token = format!("node-{}", fold(&node));
+                let token = legible::word(&token);
+                return Err(no.help(&format!(
+                    "an administrator can take it: `hence token revoke {token}`"
+                )));
             }
         }
         let spelling = service.head().spelling(Kind::Node, &node);

@@ -1,6 +1,7 @@
 //! A real server on a socket, and those who use it, well and ill.
 
 mod page;
+mod rights;
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -36,6 +37,10 @@ impl Server {
     }
 
     fn on(store: Memory, limits: Limits) -> Self {
+        Self::with_seal(store, limits, Some(Seal::new(&[7; 32])))
+    }
+
+    fn with_seal(store: Memory, limits: Limits, seal: Option<Seal>) -> Self {
         let mut service = match Service::open(Box::new(store)) {
             Ok(service) => service,
             Err(refused) => panic!("{refused:?}"),
@@ -69,7 +74,7 @@ impl Server {
         let now = clock.clone();
         let hub = Hub::new(Parts {
             service,
-            seal: Some(Seal::new(&[7; 32])),
+            seal,
             clock: Arc::new(move || now.load(Ordering::Relaxed)),
             random: Arc::new(random),
             log: Arc::new(|_| {}),

@@ -47,8 +47,8 @@ impl Assert {
         console.input().read_line(&mut text)?;
         let text = text.trim_end_matches(['\n', '\r']);
         // The key is beside the ledger.
-        drop(self.changing.ledger.make(console)?);
-        let mut sealed = self.changing.ledger.sealed(console, &[text])?;
+        let service = self.changing.ledger.make(console)?;
+        let mut sealed = self.changing.ledger.sealed(console, &service, &[text])?;
         Ok(Value::Sealed(sealed.remove(0)))
     }
 }

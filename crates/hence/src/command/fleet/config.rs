@@ -6,7 +6,9 @@ use std::io::Write;
 use clap::{Args, Subcommand};
 use hence_fleet::explain::write_parameter;
 use hence_fleet::{Config as Parameters, Kind};
+use hence_model::legible;
 use hence_service::Service;
+use hence_service::secrets::unreadable_for;
 
 use super::{At, Format, Ledger, looked_at, many, print_json, stop};
 use crate::console::Console;
@@ -52,11 +54,13 @@ impl Config {
             return Err(no_node(console, &service, &self.node));
         };
         if self.reveal && config.values().any(|value| value.sealed.is_some()) {
-            let seal = self.ledger.seal(console)?;
-            for value in config.values_mut() {
-                if let Some(opened) = value.sealed.as_ref().and_then(|sealed| seal.open(sealed)) {
+            let seal = self.ledger.seal(console, &service)?;
+            for (name, value) in &mut config {
+                if let Some(sealed) = value.sealed.take() {
+                    let opened = seal.open(&sealed);
+                    let opened = opened
+                        .ok_or_else(|| Stop::Failed(Box::new(unreadable_for(&self.node, name))))?;
                     value.text = format!("{opened}{}", value.text).into();
-                    value.sealed = None;
                 }
             }
         }
@@ -105,7 +109,7 @@ pub fn no_node(console: &mut Console<'_>, service: &Service, node: &str) -> Stop
 
 /// A configuration file.
 fn text(node: &str, header: &str, config: &Parameters) -> String {
-    let mut text = format!("# {node}, {header}\n");
+    let mut text = format!("# {}, {header}\n", legible::line(node));
     for (name, value) in config {
         let written = write_parameter(&mut text, name, &value.to_string());
         written.expect("a string can be written to");
@@ -165,8 +169,9 @@ impl Export {
             let version = service.version_of_at(node, at);
             let version = version.map_err(|error| Stop::Failed(Box::new(error.into())))?;
             let text = text(node, &format!("version {version}"), &config);
-            // A name is no path.
-            let file = format!("{out}/{}.conf", node.replace('/', "%2f"));
+            // A name is no path, and no two have one file.
+            let name = node.replace('%', "%25").replace('/', "%2f");
+            let file = format!("{out}/{name}.conf");
             let written = replace(&console.path(&file), |writer| {
                 writer.write_all(text.as_bytes())
             });

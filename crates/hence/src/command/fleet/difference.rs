@@ -187,7 +187,7 @@ pub fn versions(
         }
         Format::Text => {
             for change in &changes {
-                writeln!(console.data(), "{}", line(change))?;
+                console.line(&line(change))?;
                 if let Some(why) = stories(change) {
                     why.write(console)?;
                 }

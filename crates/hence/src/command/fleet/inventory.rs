@@ -7,6 +7,8 @@ use hence_api::words::{Outcome, Report};
 use hence_fleet::query::{Query, Subject};
 use hence_fleet::{Kind, Pool};
 use hence_ledger::key::fold;
+use hence_model::diagnostic::Diagnostic;
+use hence_model::legible;
 use hence_model::source::Sources;
 use hence_service::Service;
 use hence_store::Refused;
@@ -181,11 +183,13 @@ fn table(
             "{:width$}  {came}  version {version:<5}  {runs:<10}  {seen:<19}  {groups}",
             node.name
         );
-        writeln!(console.data(), "{}", line.trim_end())?;
+        console.line(line.trim_end())?;
         if let Some(error) = report.and_then(|report| report.error.as_ref()) {
+            let error = legible::lines(error);
             writeln!(console.data(), "{:width$}  error: {error}", "")?;
         }
         if let Some(drift) = report.and_then(|report| report.drift.as_ref()) {
+            let drift = legible::lines(drift);
             writeln!(console.data(), "{:width$}  drift: {drift}", "")?;
         }
     }
@@ -225,6 +229,20 @@ impl CheckIn {
     /// Notes it.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let mut service = self.changing.ledger.make(console)?;
+        // An agent may know a version that a ledger lost; who types one knows which there are.
+        let newest = service.repository().version();
+        let mut said = self.applied.iter().chain(&self.refused);
+        if let Some(version) = said.find(|version| **version > newest) {
+            let trouble = service.repository().no_such(*version);
+            return Err(Stop::Refused(Box::new(trouble)));
+        }
+        if self.applied.is_some() && self.applied == self.refused {
+            let message = "a node does not run what it refused";
+            let trouble = Diagnostic::error(super::entity::WORDS, message);
+            return Err(Stop::Refused(Box::new(trouble.help(
+                "`--applied` is what it runs instead of what it `--refused`",
+            ))));
+        }
         let words = format!("check-in {}", self.node);
         let request = self.changing.request(console, words);
         let report = Report {

@@ -125,19 +125,12 @@ impl Log {
         };
         let (version, author) = (entry.version, &entry.author);
         let time = moment(entry.time);
-        writeln!(
-            console.data(),
-            "{version:>5}  {time}  {author}   {what}{said}"
-        )?;
+        console.line(&format!("{version:>5}  {time}  {author}   {what}{said}"))?;
         if let Act::Commit { changes, .. } = &entry.act
             && (self.changes || self.key.is_some())
         {
             for change in changes {
-                writeln!(
-                    console.data(),
-                    "         {}",
-                    super::difference::line(change)
-                )?;
+                console.line(&format!("         {}", super::difference::line(change)))?;
             }
         }
         Ok(())

@@ -38,6 +38,7 @@ use hence_model::unit::Unit;
 pub use hence_service::explained::shown;
 pub use hence_service::moment::moment;
 use hence_service::seal::Seal;
+use hence_service::secrets::NO_KEY;
 use hence_service::{Leave, Service};
 use hence_store::{Receipt, Redb, Refused, Request};
 use serde::Serialize;
@@ -53,9 +54,6 @@ pub const NO_LEDGER: Code = Code::new("input.no-ledger");
 pub const ELSEWHERE: Code = Code::new("input.elsewhere");
 /// A token, or a certificate, cannot be read.
 pub const NO_TOKEN: Code = Code::new("input.no-token");
-
-/// The key under which secrets are sealed cannot be used.
-pub const NO_KEY: Code = Code::new("store.key");
 
 /// How to answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -100,7 +98,8 @@ impl Remote {
         let token = match &self.token_file {
             Some(file) => read(file)?,
             None => console.variable("HENCE_TOKEN").ok_or_else(|| {
-                let trouble = Diagnostic::error(NO_TOKEN, format!("there is no token for {server}"));
+                let trouble =
+                    Diagnostic::error(NO_TOKEN, format!("there is no token for {server}"));
                 let help = "`--token-file FILE`, or the token in `$HENCE_TOKEN`";
                 Stop::Refused(Box::new(trouble.help(help)))
             })?,
@@ -179,7 +178,12 @@ impl Ledger {
             return Service::connect(client).map_err(|refused| stop(console, refused));
         }
         let store = self.place(console)?.open(console)?;
-        Service::open(store).map_err(|refused| stop(console, refused))
+        let mut service = Service::open(store).map_err(|refused| stop(console, refused))?;
+        // Most of what is done needs no key; what does says what is wrong with it.
+        if let Ok(Some(seal)) = self.key_at(console).and_then(|place| place.read()) {
+            service.unlock(seal);
+        }
+        Ok(service)
     }
 
     /// The server that the ledger is behind, if it is. Whoever names a directory means that.
@@ -224,9 +228,14 @@ impl Ledger {
 
 impl Ledger {
     /// Seals secrets, here or at the server.
-    pub fn sealed(&self, console: &Console<'_>, texts: &[&str]) -> Result<Vec<Sealed>, Stop> {
+    pub fn sealed(
+        &self,
+        console: &Console<'_>,
+        service: &Service,
+        texts: &[&str],
+    ) -> Result<Vec<Sealed>, Stop> {
         let Some(client) = self.client(console)? else {
-            let seal = self.seal(console)?;
+            let seal = self.seal(console, service)?;
             return Ok(texts.iter().map(|text| seal.seal(text)).collect());
         };
         let mut sealed = Vec::new();
@@ -243,11 +252,27 @@ impl Ledger {
         Ok(sealed)
     }
 
-    /// The key under which secrets are sealed, and only its owner may read it. The one in the directory of the ledger is
-    /// made with the first secret; one that is named is shared with others, and never made by chance.
-    pub fn seal(&self, console: &Console<'_>) -> Result<Seal, Stop> {
+    /// The key under which the secrets of a ledger are sealed. The one in the directory of the ledger is made with the first
+    /// secret; one that is named is shared with others, and never made by chance. Neither is one that took its place.
+    pub fn seal(&self, console: &Console<'_>, service: &Service) -> Result<Seal, Stop> {
         // A server keeps its key to itself.
         self.store_is_here(console)?;
+        let place = self.key_at(console)?;
+        let Some(seal) = place.read()? else {
+            let had_secrets = service.had_secrets();
+            return match had_secrets.map_err(|error| Stop::Failed(Box::new(error.into())))? {
+                true => Err(place.unusable("it is not there, and secrets were sealed with it")),
+                false => place.make(),
+            };
+        };
+        match service.is_opened_by(&seal) {
+            true => Ok(seal),
+            false => Err(place.unusable("it opens none of the secrets in the ledger")),
+        }
+    }
+
+    /// Where the key is.
+    fn key_at(&self, console: &Console<'_>) -> Result<KeyPlace, Stop> {
         let named = self.key_file.clone();
         let named = named.or_else(|| console.variable("HENCE_KEY_FILE"));
         let is_named = named.is_some();
@@ -262,33 +287,59 @@ impl Ledger {
                 )));
             }
         };
-        let file = console.path(&name);
-        let failed = |error: std::io::Error| {
-            let message = format!("the key of the ledger, `{name}`, cannot be used: {error}");
-            let help = "put back the file that the secrets were sealed with: it has 32 bytes";
-            Stop::Failed(Box::new(Diagnostic::error(NO_KEY, message).help(help)))
-        };
-        if !is_named && !file.exists() {
-            let mut key = [0; 32];
-            getrandom::getrandom(&mut key).map_err(|error| failed(error.into()))?;
-            let mut options = std::fs::OpenOptions::new();
-            options.write(true).create_new(true);
-            #[cfg(unix)]
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-            let written = options
-                .open(&file)
-                .and_then(|mut file| file.write_all(&key));
-            written.map_err(failed)?;
+        Ok(KeyPlace {
+            file: console.path(&name),
+            name,
+            is_named,
+        })
+    }
+}
+
+/// Where the key of a ledger is.
+struct KeyPlace {
+    name: String,
+    file: std::path::PathBuf,
+    /// Whether somebody says that it is there.
+    is_named: bool,
+}
+
+impl KeyPlace {
+    /// The key; nothing if it may still be made.
+    fn read(&self) -> Result<Option<Seal>, Stop> {
+        if !self.is_named && !self.file.exists() {
+            return Ok(None);
         }
-        let key = std::fs::read(&file).map_err(failed)?;
-        let key = <[u8; 32]>::try_from(key);
+        let key = std::fs::read(&self.file).map_err(|error| self.unusable(error))?;
         // The length is the format: a key of another kind would have another.
-        let key = key.map_err(|_| {
-            failed(std::io::Error::other(
-                "a key has 32 bytes: this is none, or one of a later release of Hence",
-            ))
-        })?;
+        match <[u8; 32]>::try_from(key) {
+            Ok(key) => Ok(Some(Seal::new(&key))),
+            Err(_) => Err(self
+                .unusable("a key has 32 bytes: this is none, or one of a later release of Hence")),
+        }
+    }
+
+    /// A new key, which only its owner may read.
+    fn make(&self) -> Result<Seal, Stop> {
+        let mut key = [0; 32];
+        getrandom::getrandom(&mut key).map_err(|error| self.unusable(error))?;
+        let mut options = std::fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let written = options
+            .open(&self.file)
+            .and_then(|mut file| file.write_all(&key));
+        written.map_err(|error| self.unusable(error))?;
         Ok(Seal::new(&key))
+    }
+
+    fn unusable(&self, why: impl std::fmt::Display) -> Stop {
+        let message = format!(
+            "the key of the ledger, `{}`, cannot be used: {why}",
+            self.name
+        );
+        let help = "put back the file that the secrets were sealed with: it has 32 bytes";
+        Stop::Failed(Box::new(Diagnostic::error(NO_KEY, message).help(help)))
     }
 }
 
@@ -388,6 +439,7 @@ impl Changing {
             take,
             dormant: self.dormant,
             bearer: None,
+            handed_in: Vec::new(),
         })
     }
 
@@ -715,10 +767,14 @@ pub fn looked_at<'a>(service: &'a Service, past: &'a Option<Past>) -> (Option<u6
 pub fn version(service: &Service, text: &str) -> Result<u64, Refused> {
     let repository = service.repository();
     let names = repository.head().map(|entry| &entry.snapshots);
-    if let Some(snapshot) = names.and_then(|names| names.get(text)) {
+    let number: Result<u64, _> = text.parse();
+    // A number is a version, also where an older release let a snapshot be named so.
+    if number.is_err()
+        && let Some(snapshot) = names.and_then(|names| names.get(text))
+    {
         return Ok(snapshot.version);
     }
-    match text.parse() {
+    match number {
         Ok(version) => repository.state_at(version).map(|_| version),
         Err(_) => {
             let message = format!("no version is named `{text}`");

@@ -28,7 +28,7 @@ pub struct Where {
     #[arg(long, value_name = "NODE")]
     node: Vec<String>,
     /// Only so many nodes in a hundred; the same ones as long as nothing else is asserted
-    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["group", "node"], value_parser = clap::value_parser!(u8).range(0..=100))]
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["group", "node"], value_parser = clap::value_parser!(u8).range(1..=100))]
     percent: Option<u8>,
 }
 
@@ -186,7 +186,7 @@ pub fn text(
     full: bool,
 ) -> Result<(), Stop> {
     for alike in alike(planned) {
-        writeln!(console.data(), "{}", alike.names(full))?;
+        console.line(&alike.names(full))?;
         for (number, changed) in alike.difference.parameters.iter().enumerate() {
             let Changed {
                 name,
@@ -199,7 +199,7 @@ pub fn text(
                 service.legible(&text).unwrap_or(text)
             };
             let (before, after) = (legible(before), legible(after));
-            writeln!(console.data(), "  p{id}  {name}   {before} → {after}")?;
+            console.line(&format!("  p{id}  {name}   {before} → {after}"))?;
         }
         for (verb, subsystems) in [
             ("restart", &alike.difference.restart),
@@ -207,12 +207,13 @@ pub fn text(
         ] {
             if !subsystems.is_empty() {
                 let names: Vec<&str> = subsystems.iter().map(|name| name.as_str()).collect();
-                writeln!(console.data(), "  {verb} {}", names.join(", "))?;
+                console.line(&format!("  {verb} {}", names.join(", ")))?;
             }
         }
     }
     for gone in &planned.plan.gone {
-        writeln!(console.data(), "{gone}\n  is gone")?;
+        console.line(gone)?;
+        console.line("  is gone")?;
     }
     for failure in &planned.failures {
         console.refuse(&failure.diagnostic(service.head()));
@@ -234,8 +235,12 @@ pub fn text(
     }
     console.say(&format!("plan {}: {words}", planned.pair));
     if planned.failures.is_empty() && (!planned.plan.is_empty() || planned.strangers) {
+        let explains = match planned.plan.nodes.is_empty() {
+            true => "",
+            false => ", `hence why p1` explains a line",
+        };
         console.say(&format!(
-            "`hence activate --plan {}` does it, `hence why p1` explains a line",
+            "`hence activate --plan {}` does it{explains}",
             planned.pair
         ));
     }

@@ -118,7 +118,7 @@ impl Push {
                 assertions.iter_mut().filter(is_secret).collect();
             let texts = secrets.iter().filter_map(|secret| secret.value.as_text());
             let texts: Vec<&str> = texts.collect();
-            let sealed = self.changing.ledger.sealed(console, &texts)?;
+            let sealed = self.changing.ledger.sealed(console, &service, &texts)?;
             for (secret, sealed) in secrets.into_iter().zip(sealed) {
                 secret.value = Value::Sealed(sealed);
             }

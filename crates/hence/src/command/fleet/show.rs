@@ -183,22 +183,22 @@ fn spelling(state: &State, kind: Kind, name: &str) -> String {
 }
 
 fn text(console: &mut Console<'_>, shown: &Shown) -> Result<(), Stop> {
-    writeln!(console.data(), "{} {}", shown.kind, shown.name)?;
+    console.line(&format!("{} {}", shown.kind, shown.name))?;
     for (property, value) in &shown.properties {
         match value {
-            Some(value) => writeln!(console.data(), "  {property}: {value}")?,
-            None => writeln!(console.data(), "  {property}")?,
+            Some(value) => console.line(&format!("  {property}: {value}"))?,
+            None => console.line(&format!("  {property}"))?,
         }
     }
     for (relation, related) in &shown.relations {
-        writeln!(console.data(), "  {relation}:")?;
+        console.line(&format!("  {relation}:"))?;
         for other in related {
             match (&other.value, *relation) {
-                (Some(value), _) => writeln!(console.data(), "    {} = {value}", other.name)?,
+                (Some(value), _) => console.line(&format!("    {} = {value}", other.name))?,
                 (None, "param") if shown.kind != "subsystem" => {
-                    writeln!(console.data(), "    {} takes its default", other.name)?;
+                    console.line(&format!("    {} takes its default", other.name))?;
                 }
-                (None, _) => writeln!(console.data(), "    {}", other.name)?,
+                (None, _) => console.line(&format!("    {}", other.name))?,
             }
         }
     }
@@ -248,7 +248,7 @@ impl List {
             Format::Json => print_json(console, &names)?,
             Format::Text => {
                 for name in names {
-                    writeln!(console.data(), "{name}")?;
+                    console.line(&name)?;
                 }
             }
         }
@@ -277,7 +277,7 @@ pub fn snapshots(console: &mut Console<'_>, service: &Service, format: Format) -
                     "" => String::new(),
                     words => format!("   {words}"),
                 };
-                writeln!(console.data(), "{version:>5}  {name}{said}")?;
+                console.line(&format!("{version:>5}  {name}{said}"))?;
             }
         }
     }
@@ -351,7 +351,7 @@ impl Apropos {
             Format::Text => {
                 for found in &found {
                     let (kind, name) = (found.kind, &found.name);
-                    writeln!(console.data(), "{kind} {name}: {}", found.description)?;
+                    console.line(&format!("{kind} {name}: {}", found.description))?;
                 }
             }
         }

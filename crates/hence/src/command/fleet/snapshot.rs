@@ -1,6 +1,7 @@
 //! `hence snapshot`, `forget`, `restore`: versions with names.
 
 use clap::Args;
+use hence_model::legible;
 use hence_service::Service;
 
 use super::{At, Changing, moment, stop};
@@ -57,7 +58,8 @@ pub fn take(
     let result = service.name(&request, &name, version, annotation);
     result.map_err(|refused| stop(console, refused))?;
     console.say(&format!(
-        "version {version} is named `{name}`; `hence restore '{name}'` brings it back"
+        "version {version} is named `{name}`; `hence restore {}` brings it back",
+        legible::word(&name)
     ));
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use clap::Args;
 use hence_ledger::{Command, Key, Keys, parser};
+use hence_model::diagnostic::Diagnostic;
 use hence_store::Redb;
 
 use super::{At, Changing, Format, Ledger, commands, print_json, shown, stop};
@@ -121,6 +122,13 @@ impl Load {
             Ok(read) => read,
             Err(exit) => return Ok(exit),
         };
+        // Dumps of older releases say no format. A file that is empty was lost on the way.
+        if script.commands.is_empty() && !script.says_format {
+            let message = format!("`{}` is no dump: it is empty", self.file);
+            let trouble = Diagnostic::error(parser::SYNTAX, message);
+            let help = "a dump begins with `format 1`, also if nothing is asserted in it";
+            return Err(Stop::Refused(Box::new(trouble.help(help))));
+        }
         let mut service = self.changing.ledger.make(console)?;
         // Whoever loads a dump means all of it, whoever asserted what is there now.
         let words = hence_fleet::Kind::ALL.map(hence_fleet::Kind::word);
@@ -152,6 +160,13 @@ impl Backup {
     /// Copies it; the key of its secrets is no part of it.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let to = console.path(&self.to);
+        if to.exists() {
+            let message = format!("`{}` is there already", self.to);
+            let trouble = Diagnostic::error(hence_store::FAILED, message);
+            return Err(Stop::Refused(Box::new(
+                trouble.help("name a directory that does not exist"),
+            )));
+        }
         let done = match self.ledger.is_served(console) {
             true => {
                 let served = self.ledger.open(console)?;
