@@ -223,6 +223,7 @@ impl Evaluator<'_> {
     /// Evaluates a file; none if something is wrong.
     fn compile(&mut self, file: FileKey, body: BodyId) -> Option<BlockId> {
         self.unit.work = 0;
+        self.spent = 0;
         let order = self.new_order(None);
         let home = Home { order, entry: None };
         let root = self.new_block(Parts::Many(Box::new([])), Ranking::Files, home);

@@ -34,8 +34,13 @@ use crate::world::World;
 pub const CYCLE: Code = Code::new("cf2.cycle");
 /// A value has the wrong type for what is done with it.
 pub const TYPE: Code = Code::new("cf2.type");
+/// Evaluation takes more steps than allowed.
+pub const TOO_MANY_STEPS: Code = Code::new("limit.steps");
 /// Something undefined is used.
 pub const UNDEFINED: Code = Code::new("cf2.undefined");
+
+/// A call of a macro counts as so many steps, as each takes some memory.
+const STEPS_OF_CALL: u64 = 32;
 
 /// There is no value, and that was reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +84,9 @@ pub struct Evaluator<'w> {
     /// What is being computed, and the reference that asked for it.
     running: Vec<(Running, Span)>,
     depth: u32,
+    /// How many steps the calls of macros took; nothing else is computed more than once. All that there are,
+    /// if it was said that they are too many.
+    pub(crate) spent: u64,
     /// Whether values are computed again only to explain them: what was said is not said twice.
     pub(crate) quiet: bool,
     /// Where functions of users were called that made blocks or lists.
@@ -137,6 +145,7 @@ impl<'w> Evaluator<'w> {
             reported: FxHashSet::default(),
             running: Vec::new(),
             depth: 0,
+            spent: 0,
             quiet: false,
             calls: FxHashMap::default(),
             inlines: FxHashMap::default(),
@@ -572,7 +581,7 @@ impl<'w> Evaluator<'w> {
             Kind::Call(name, arguments) => self.call(id, name, arguments, scope, home),
             Kind::Macro(id, arguments) => {
                 let arguments = self.tree.list(arguments).to_vec();
-                let (value, scope) = self.enter(id, arguments, scope);
+                let (value, scope) = self.call_macro(id, arguments, scope, span)?;
                 self.focus(within);
                 self.evaluate(value, scope, home)
             }
@@ -582,6 +591,31 @@ impl<'w> Evaluator<'w> {
 
     pub(crate) fn is_literal(&self, id: ExpressionId) -> bool {
         matches!(self.tree.expression(id).kind, Kind::Literal(_))
+    }
+
+    /// Enters a macro, unless that was done too often: a few lines can call each other more often than
+    /// anybody can wait.
+    pub(crate) fn call_macro(
+        &mut self,
+        id: MacroId,
+        arguments: Vec<ExpressionId>,
+        scope: ScopeId,
+        span: Span,
+    ) -> Evaluated<(ExpressionId, ScopeId)> {
+        if self.spent == u64::MAX {
+            return Err(Stop);
+        }
+        self.spent = self.spent.saturating_add(STEPS_OF_CALL);
+        let most = self.unit.limits.steps;
+        if self.spent > most {
+            if !self.quiet {
+                self.spent = u64::MAX;
+            }
+            let message = format!("the configuration takes more than {most} steps");
+            let diagnostic = Diagnostic::error(TOO_MANY_STEPS, message).at(span);
+            return self.stop(diagnostic.help("allow more with `--max-steps`"));
+        }
+        Ok(self.enter(id, arguments, scope))
     }
 
     /// The body of a macro, and the scope in which it is evaluated.

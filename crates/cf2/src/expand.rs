@@ -560,7 +560,7 @@ impl Evaluator<'_> {
             }
             Kind::Macro(id, arguments) => {
                 let arguments = self.tree.list(arguments).to_vec();
-                let (value, scope) = self.enter(id, arguments, scope);
+                let (value, scope) = self.call_macro(id, arguments, scope, span)?;
                 self.inline(block, value, scope)
             }
             Kind::Import(..) => self.inline_import(block, id, scope, home),

@@ -29,7 +29,7 @@ const STEPS: usize = 10_000;
 /// What it costs of what may be shown to compute something that nobody needed before.
 const PART: u64 = 16;
 
-/// How far references are followed through references.
+/// How far the operands of an operation are followed.
 const DEEPEST: usize = 500;
 
 impl Compiled<'_> {
@@ -43,12 +43,16 @@ impl Compiled<'_> {
         let limits = self.unit().limits;
         let was_quiet = std::mem::replace(&mut self.evaluator.quiet, true);
         self.evaluator.unit.work = 0;
+        self.evaluator.spent = 0;
         let mut explainer = Explainer {
             evaluator: &mut self.evaluator,
             steps: Vec::new(),
             lost: Vec::new(),
             control: false,
             depth: 0,
+            operations: 0,
+            // A value is found by way of definitions and expressions, in turns.
+            deepest: 2 * limits.depth as usize,
             shown: 0,
         };
         let explained = on_stack(limits, || explainer.explain(root, path));
@@ -128,6 +132,10 @@ struct Explainer<'e, 'w> {
     /// Whether a condition is being explained.
     control: bool,
     depth: usize,
+    /// How many operations are open whose operands are being explained.
+    operations: usize,
+    /// How deep it may go. What is only copied is followed to its literal, however far that is.
+    deepest: usize,
     /// How much is shown besides the value that is asked about.
     shown: u64,
 }
@@ -283,7 +291,8 @@ impl Explainer<'_, '_> {
     }
 
     fn step(&mut self, kind: StepKind, span: Span, path: &str) {
-        if self.steps.len() < STEPS {
+        // What an operation is made of comes before it, and must not hide it.
+        if self.steps.len() < STEPS || matches!(kind, StepKind::Operation(_)) {
             self.steps.push(Step {
                 kind,
                 span,
@@ -358,7 +367,7 @@ impl Explainer<'_, '_> {
         let home = self.evaluator.block(block).home;
         for (condition, scope) in self.evaluator.conditions_before(block, file, target) {
             let was_control = std::mem::replace(&mut self.control, true);
-            self.expression(condition, scope, home, "");
+            self.operand(condition, scope, home);
             self.control = was_control;
             let span = self.evaluator.span(condition);
             self.step(StepKind::Condition, span, path);
@@ -388,7 +397,7 @@ impl Explainer<'_, '_> {
     fn compute(&mut self, datum: Datum) -> Evaluated<()> {
         let size = self.evaluator.size(datum);
         self.shown = self.shown.saturating_add(size.unwrap_or(PART));
-        if self.shown > BESIDES || self.depth >= DEEPEST {
+        if self.shown > BESIDES || self.depth >= self.deepest {
             return Err(Stop);
         }
         if size.is_none() {
@@ -478,11 +487,34 @@ impl Explainer<'_, '_> {
         }
     }
 
+    /// Whether one answer has enough.
+    fn is_spent(&self) -> bool {
+        self.depth >= self.deepest || self.operations > 0 && self.steps.len() >= STEPS
+    }
+
+    /// How an operand or a condition came to its value.
+    fn operand(&mut self, id: ExpressionId, scope: ScopeId, home: Home) -> Expression {
+        self.in_operation(|explainer| explainer.expression(id, scope, home, ""))
+    }
+
+    /// Explains something that an operation is made of.
+    fn in_operation(&mut self, explain: impl FnOnce(&mut Self) -> Expression) -> Expression {
+        let deepest = self.deepest;
+        if self.operations == 0 {
+            self.deepest = deepest.min(self.depth + DEEPEST);
+        }
+        self.operations += 1;
+        let explained = explain(self);
+        self.operations -= 1;
+        self.deepest = deepest;
+        explained
+    }
+
     /// How an entry came to its value. `is_asked` if it is what was asked about: then what it beat counts.
     fn entry(&mut self, entry: EntryId, path: &str, is_asked: bool) -> Expression {
         let datum = self.datum(Subject::Entry(entry));
         let place = self.evaluator.place(entry);
-        if self.depth >= DEEPEST || self.steps.len() >= STEPS {
+        if self.is_spent() {
             return self.leaf(datum, place);
         }
         self.depth += 1;
@@ -643,8 +675,8 @@ impl Explainer<'_, '_> {
 
     fn candidate(&mut self, candidate: &Candidate, home: Home) -> Expression {
         match &candidate.what {
-            What::Expression(id) => self.expression(*id, candidate.scope, home, ""),
-            What::Entry(entry) => self.entry(*entry, "", false),
+            What::Expression(id) => self.operand(*id, candidate.scope, home),
+            What::Entry(entry) => self.in_operation(|explainer| explainer.entry(*entry, "", false)),
             What::Implicit(_) => {
                 let datum = self.evaluator.candidate_value(candidate, home);
                 self.leaf(datum.unwrap_or(Datum::UNDEFINED), candidate.span)
@@ -752,7 +784,7 @@ impl Explainer<'_, '_> {
         path: &str,
     ) -> Expression {
         let span = self.evaluator.span(id);
-        if self.depth >= DEEPEST || self.steps.len() >= STEPS {
+        if self.is_spent() {
             let datum = self.evaluated(id, scope, home);
             return self.leaf(datum, span);
         }
@@ -791,7 +823,7 @@ impl Explainer<'_, '_> {
                 let elements = self.evaluator.tree.list(list).to_vec();
                 let mut operands = Vec::new();
                 for element in elements.into_iter().rev() {
-                    operands.push(self.expression(element, scope, home, ""));
+                    operands.push(self.operand(element, scope, home));
                 }
                 operands.reverse();
                 self.operation("[ ]", id, scope, home, path, operands)
@@ -829,11 +861,11 @@ impl Explainer<'_, '_> {
                 }
             }
             Kind::Negate(operand) => {
-                let operand = self.expression(operand, scope, home, "");
+                let operand = self.operand(operand, scope, home);
                 self.operation("-", id, scope, home, path, vec![operand])
             }
             Kind::Not(operand) => {
-                let operand = self.expression(operand, scope, home, "");
+                let operand = self.operand(operand, scope, home);
                 self.operation("!", id, scope, home, path, vec![operand])
             }
             Kind::Binary(operator, ..) => {
@@ -857,7 +889,7 @@ impl Explainer<'_, '_> {
                 let mut operands = Vec::new();
                 // Steps are turned around in the end.
                 for operand in rest.into_iter().rev() {
-                    operands.push(self.expression(operand, scope, home, ""));
+                    operands.push(self.operand(operand, scope, home));
                 }
                 operands.reverse();
                 self.operation(operator.text(), id, scope, home, path, operands)
@@ -865,7 +897,7 @@ impl Explainer<'_, '_> {
             Kind::If(condition, then, otherwise) => {
                 let holds = self.evaluator.condition(condition, scope, home)?;
                 let was_control = std::mem::replace(&mut self.control, true);
-                self.expression(condition, scope, home, "");
+                self.operand(condition, scope, home);
                 self.control = was_control;
                 let condition_span = self.evaluator.span(condition);
                 let chosen = match (holds, otherwise) {
@@ -895,7 +927,7 @@ impl Explainer<'_, '_> {
                 let is_forced = name != "defined";
                 let mut operands = Vec::new();
                 for argument in arguments.into_iter().rev().filter(|_| is_forced) {
-                    operands.push(self.expression(argument, scope, home, ""));
+                    operands.push(self.operand(argument, scope, home));
                 }
                 operands.reverse();
                 self.operation(&name, id, scope, home, path, operands)
@@ -953,15 +985,13 @@ impl Explainer<'_, '_> {
                 continue;
             }
             result = Some(match (operator, result) {
-                (Mutation::Assign, _) | (_, None) => {
-                    (self.expression(link, scope, home, ""), datum)
-                }
+                (Mutation::Assign, _) | (_, None) => (self.operand(link, scope, home), datum),
                 (Mutation::Merge, Some(_)) => {
                     let datum = self.known(home, id, scope);
                     (self.leaf(datum, whole), datum)
                 }
                 (Mutation::Function(name), Some((before, known))) => {
-                    let operand = self.expression(link, scope, home, "");
+                    let operand = self.operand(link, scope, home);
                     let given = vec![(datum, span)];
                     let below = Some((known, span));
                     let datum = self.evaluator.mutate_values(name, given, below, span)?;

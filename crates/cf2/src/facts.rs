@@ -1,5 +1,6 @@
 //! Facts as the statements that they stand for.
 
+use hence_model::cell::Content;
 use hence_model::diagnostic::Diagnostic;
 use hence_model::facts::{Fact, read};
 use hence_model::source::{FileId, Span};
@@ -7,6 +8,7 @@ use hence_model::unit::Unit;
 
 use crate::lexer::is_name;
 use crate::syntax::{BodyId, Definition, ExpressionId, Kind, Mutation, Statement, Tree};
+use crate::text::decimal;
 
 /// What is open: the elements of a list, or the statements of a block.
 enum Open {
@@ -28,9 +30,13 @@ pub(crate) fn body(
             Fact::Key(key, span) => return keys.push((key, span)),
             Fact::ListStart(span) => return open.push(Open::List(Vec::new(), span)),
             Fact::MapStart(span) => return open.push(Open::Block(Vec::new(), span)),
-            Fact::Scalar(cell, span) => match cell == hence_model::cell::Cell::NULL {
-                true => tree.add(Kind::Undefined, span),
-                false => tree.add(Kind::Literal(cell), span),
+            Fact::Scalar(cell, span) => match cell.content(&unit.literals) {
+                Content::Null => tree.add(Kind::Undefined, span),
+                Content::Float(float) => {
+                    let number = decimal(float, &mut unit.literals);
+                    tree.add(Kind::Literal(number.unwrap_or(cell)), span)
+                }
+                _ => tree.add(Kind::Literal(cell), span),
             },
             Fact::ListEnd(end) | Fact::MapEnd(end) => {
                 match open.pop().expect("an end follows its start") {

@@ -614,7 +614,7 @@ impl Evaluator<'_> {
                     }
                     Kind::Macro(name, arguments) => {
                         let arguments = self.tree.list(arguments).to_vec();
-                        (id, scope) = self.enter(name, arguments, scope);
+                        (id, scope) = self.call_macro(name, arguments, scope, self.span(id))?;
                     }
                     _ => break,
                 }

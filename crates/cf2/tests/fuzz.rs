@@ -22,6 +22,7 @@ const LIMITS: Limits = Limits {
     source: 1 << 16,
     depth: 60,
     output: 1 << 16,
+    steps: 1 << 16,
 };
 
 #[test]

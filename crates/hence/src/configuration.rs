@@ -92,7 +92,10 @@ impl Configuration<'_> {
     /// Its values, by the paths that they are asked for: of a catalog, resources with their attributes.
     pub fn outputs(&self) -> Value {
         let mut builder = Builder::default();
-        self.send(&mut builder);
+        match self {
+            Configuration::Puppet(catalog) => catalog.compiled.send_unmarked(&mut builder),
+            _ => self.send(&mut builder),
+        }
         let whole = builder.finish().unwrap_or(Value::Null);
         match self {
             Configuration::Puppet(_) => by_reference(&whole),

@@ -139,7 +139,12 @@ fn lines(sources: &Sources, span: Span) -> Span {
         let number = sources.location(offset).line;
         sources.line(file, number).expect("a place is in a line")
     };
-    line(span.start).to(line(span.end))
+    let lines = line(span.start).to(line(span.end));
+    // A byte order mark is no column.
+    match sources.slice(lines).strip_prefix('\u{feff}') {
+        Some(text) => Span::new(lines.end - text.len() as u32, lines.end),
+        None => lines,
+    }
 }
 
 /// A diagnostic for programs: one line of JSON.

@@ -408,3 +408,18 @@ fn a_new_command_works_at_once() {
         assert!(words.contains("input.no-ledger"), "{words}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_a_folder_is_no_source() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("with_a_pipe");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).expect("the target directory can be written");
+    fs::write(folder.join("a.sf"), "sfConfig extends { a 1; }").expect("it can be written");
+    let pipe = folder.join("b.sf");
+    let made = Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.expect("mkfifo can be run").success());
+    let folder = folder.to_str().expect("the path is text");
+    let checked = run(&["check", folder]);
+    assert_eq!(checked.status.code(), Some(0), "{checked:?}");
+}

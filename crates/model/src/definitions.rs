@@ -40,6 +40,20 @@ pub(crate) fn way<'c>(store: &Store<Trace>, candidates: &'c [Candidate]) -> &'c 
     source.filter(|_| is_computed).unwrap_or(winner)
 }
 
+/// The definition of the block that the first of several definitions only places something into.
+pub(crate) fn continued<'c>(
+    store: &Store<Trace>,
+    candidates: &'c [Candidate],
+) -> Option<&'c Candidate> {
+    let (winner, others) = candidates.split_first()?;
+    let continues = |one: &Candidate| {
+        let cell = store.entry(one.found.entry).cell;
+        matches!(cell.child(), Some(Child::Edit(_)))
+    };
+    let base = others.iter().find(|&other| !continues(other));
+    base.filter(|_| continues(winner))
+}
+
 /// All definitions of a name that a view sees, the one that counts first.
 pub(crate) fn candidates(store: &Store<Trace>, view: View, key: Symbol) -> Vec<Candidate> {
     struct Search<'s> {
@@ -49,6 +63,7 @@ pub(crate) fn candidates(store: &Store<Trace>, view: View, key: Symbol) -> Vec<C
     }
     let mut edges: Vec<EntryId> = Vec::new();
     let mut found = Vec::new();
+    let mut has_base = false;
     let mut open = vec![Search {
         log: Box::new(store.log(view)),
         time: view.time,
@@ -78,7 +93,9 @@ pub(crate) fn candidates(store: &Store<Trace>, view: View, key: Symbol) -> Vec<C
                 edges: edges.clone(),
                 position,
             });
-            if found.len() == CANDIDATES {
+            // What a block that is placed into again and again was at first is part of the way.
+            has_base |= !matches!(store.entry(entry).cell.child(), Some(Child::Edit(_)));
+            if found.len() >= CANDIDATES && has_base {
                 break;
             }
         }

@@ -5,7 +5,7 @@
 //! the value stands or falls with). What lost is there too, with the rule that beat it.
 
 use crate::cell::{Cell, Child, Content};
-use crate::definitions::{Candidate, Element, candidates, element, way};
+use crate::definitions::{Candidate, Element, candidates, continued, element, target, way};
 use crate::explanation::{
     Dependence, Explanation, Expression, Lost, NoSuchPath, Role, Rule, Step, StepKind, Subject,
 };
@@ -115,15 +115,15 @@ impl<'a, 'r> Explainer<'a, 'r> {
                         (None, _) => name
                             .parse()
                             .ok()
-                            .and_then(|index| self.item(subject, index)),
+                            .and_then(|index| self.enter(&mut answer, subject, index, &known)),
                         _ => None,
                     }
                 }
                 (Segment::Key(name), _) => name
                     .parse()
                     .ok()
-                    .and_then(|index| self.item(subject, index)),
-                (&Segment::Index(index), _) => self.item(subject, index),
+                    .and_then(|index| self.enter(&mut answer, subject, index, &known)),
+                (&Segment::Index(index), _) => self.enter(&mut answer, subject, index, &known),
             };
             let Some(found) = found else {
                 let names = match subject {
@@ -216,17 +216,44 @@ impl<'a, 'r> Explainer<'a, 'r> {
         }
     }
 
+    /// An element of a list, with the way to the list.
+    fn enter(
+        &mut self,
+        answer: &mut Answer,
+        list: Option<Subject>,
+        index: usize,
+        path: &str,
+    ) -> Option<Subject> {
+        let item = self.item(list, index)?;
+        let mut origin = self.origin_of(list?);
+        let mut path = path.to_owned();
+        let mut depth = 0;
+        // An element that is told as the whole list is has that way for its own.
+        let is_whole = matches!(item, Subject::Operand(operand) if operand.origin == origin);
+        while let Source::Node(Node::Link(link)) = self.reader.store.recorder.source(origin)
+            && !is_whole
+            && depth < DEEPEST
+        {
+            let link = *link;
+            let target = self.follow(answer, link, path, depth)?;
+            origin = self.reader.store.entry(target.entry).origin;
+            path = self.link_text(link);
+            depth += 1;
+        }
+        Some(item)
+    }
+
+    fn origin_of(&self, subject: Subject) -> Origin {
+        match subject {
+            Subject::Entry(found) => self.reader.store.entry(found.entry).origin,
+            Subject::Item(item) => Origin::written(item.at),
+            Subject::Operand(operand) => operand.origin,
+        }
+    }
+
     /// An element of a list. If the list was computed from its elements, so was the element.
     fn item(&self, subject: Option<Subject>, index: usize) -> Option<Subject> {
-        let store = self.reader.store;
-        let (cell, origin) = match subject? {
-            Subject::Entry(found) => {
-                let line = store.entry(found.entry);
-                (line.cell, line.origin)
-            }
-            Subject::Item(item) => (item.cell, Origin::written(item.at)),
-            Subject::Operand(operand) => (operand.cell, operand.origin),
-        };
+        let (cell, origin) = (self.cell(subject?), self.origin_of(subject?));
         let Content::List(items) = cell.content(self.reader.literals) else {
             return None;
         };
@@ -262,16 +289,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
         let origin = self.reader.store.entry(winner.found.entry).origin;
         match self.reader.store.recorder.source(origin) {
             Source::Written(at) if cell.child().is_some() => {
-                // A block that was placed into keeps its own definition; the placement is told by what
-                // was placed.
-                let at = match candidates.get(1) {
-                    Some(base) if matches!(cell.child(), Some(Child::Edit(_))) => {
-                        let base = base.clone();
-                        return self.edited(answer, winner.found, &base, path, depth);
-                    }
-                    _ => at,
-                };
-                self.step(answer, StepKind::Block, Role::Block, at, path);
+                self.block(answer, &candidates, at, path, depth);
             }
             Source::Node(Node::Operation(operation)) if cell.child().is_some() => {
                 let operation = operation.clone();
@@ -287,28 +305,34 @@ impl<'a, 'r> Explainer<'a, 'r> {
         Some(winner.found)
     }
 
-    /// A block that continues another: the way to that other is part of the way.
-    fn edited(
+    /// Takes note of where a block is defined. One that was placed into keeps its own definition, and the
+    /// way to it; the placement is told by what was placed.
+    fn block(
         &mut self,
         answer: &mut Answer,
-        found: Found,
-        base: &Candidate,
+        candidates: &[Candidate],
+        at: u32,
         path: String,
         depth: usize,
-    ) -> Option<Found> {
+    ) {
+        let store = self.reader.store;
+        let Some(base) = continued(store, candidates) else {
+            return self.step(answer, StepKind::Block, Role::Block, at, path);
+        };
         for &edge in &base.edges {
             self.edge(answer, edge, &path, depth);
         }
-        let origin = self.reader.store.entry(base.found.entry).origin;
-        match self.reader.store.recorder.source(origin) {
+        for &entry in &base.position {
+            self.files(answer, entry, &path);
+        }
+        match store.recorder.source(store.entry(base.found.entry).origin) {
             Source::Node(Node::Link(link)) => {
                 let link = *link;
-                self.follow(answer, link, path, depth);
+                self.follow(answer, link, path, depth + 1);
             }
             Source::Written(at) => self.step(answer, StepKind::Block, Role::Block, at, path),
             Source::Node(_) => {}
         }
-        Some(found)
     }
 
     /// All definitions of a name that a view sees, the one that counts first.
@@ -557,6 +581,22 @@ impl<'a, 'r> Explainer<'a, 'r> {
         depth: usize,
         role: Role,
     ) -> Expression<Subject> {
+        let (mut value, mut origin, mut path) = (value, origin, path);
+        // However long a row of links is, the value is the literal at its end.
+        while let Source::Node(Node::Link(link)) = self.reader.store.recorder.source(origin) {
+            let link = *link;
+            let is_short = depth < DEEPEST && answer.steps.len() < STEPS;
+            let found = match self.follow(answer, link, path, depth) {
+                Some(found) if is_short => Some(found),
+                _ => target(self.reader.store, link).filter(|_| depth == 0),
+            };
+            let Some(found) = found else {
+                return self.literal(value, link.span.start);
+            };
+            value = Subject::Entry(found);
+            origin = self.reader.store.entry(found.entry).origin;
+            path = self.link_text(link);
+        }
         match self.reader.store.recorder.source(origin) {
             Source::Written(at) if self.is_block(value) => {
                 self.step(answer, StepKind::Block, Role::Block, at, path);
@@ -567,28 +607,11 @@ impl<'a, 'r> Explainer<'a, 'r> {
                 self.elements(answer, value, role);
                 self.literal(value, at)
             }
-            Source::Node(Node::Link(link)) => {
-                let link = *link;
-                match self.follow(answer, link, path.clone(), depth) {
-                    Some(target) if depth < DEEPEST && answer.steps.len() < STEPS => {
-                        let origin = self.reader.store.entry(target.entry).origin;
-                        let path = self.link_text(link);
-                        self.origin(
-                            answer,
-                            Subject::Entry(target),
-                            origin,
-                            path,
-                            depth + 1,
-                            role,
-                        )
-                    }
-                    _ => self.literal(value, link.span.start),
-                }
-            }
             Source::Node(Node::Operation(operation)) => {
                 let operation = operation.clone();
                 self.operation(answer, value, &operation, path, depth)
             }
+            Source::Node(Node::Link(_)) => unreachable!("links were followed"),
         }
     }
 
@@ -683,7 +706,7 @@ impl<'a, 'r> Explainer<'a, 'r> {
                 let origin = store.entry(target.found.entry).origin;
                 match store.recorder.source(origin) {
                     Source::Written(at) => {
-                        self.step(answer, StepKind::Block, Role::Block, at, name);
+                        self.block(answer, &candidates, at, name, depth);
                     }
                     Source::Node(Node::Link(next)) => {
                         let next = *next;

@@ -10,6 +10,8 @@ use crate::unit::{TOO_DEEP, Unit};
 
 /// Facts that are not JSON, or not an object.
 pub const NOT_FACTS: Code = Code::new("facts.not-json");
+/// A number among facts is out of range.
+pub const NUMBER_RANGE: Code = Code::new("facts.number-range");
 
 /// One step of a walk over facts.
 #[derive(Clone, Debug, PartialEq)]
@@ -191,16 +193,15 @@ impl Reader {
         let span = self.here(length);
         let word = unit.sources.slice(span);
         let cell = match word {
-            "null" => Some(Cell::NULL),
-            "true" => Some(Cell::bool(true)),
-            "false" => Some(Cell::bool(false)),
-            word => number(word).map(|number| match number {
+            "null" => Cell::NULL,
+            "true" => Cell::bool(true),
+            "false" => Cell::bool(false),
+            word => match number(word) {
                 Number::Integer(integer) => unit.literals.integer(integer),
                 Number::Float(float) => unit.literals.float(float),
-            }),
-        };
-        let Some(cell) = cell else {
-            return Err(self.wrong("expected a value that JSON has"));
+                Number::OutOfRange => return Err(out_of_range(span)),
+                Number::None => return Err(self.wrong("expected a value that JSON has")),
+            },
         };
         self.at += length;
         Ok(Fact::Scalar(cell, span))
@@ -236,25 +237,38 @@ impl Reader {
     }
 }
 
+/// What a word is as a number.
 enum Number {
     Integer(i64),
     Float(f64),
+    OutOfRange,
+    None,
 }
 
-/// A number as JSON writes it; none if it is not one that can be kept.
-fn number(word: &str) -> Option<Number> {
+/// A number as JSON writes it.
+fn number(word: &str) -> Number {
     let digits = word.strip_prefix('-').unwrap_or(word);
     let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
     let bytes = digits.as_bytes();
     let has_leading_zero = bytes.first() == Some(&b'0') && is_digit(bytes.get(1));
     if !is_digit(bytes.first()) || has_leading_zero || !is_digit(bytes.last()) {
-        return None;
+        return Number::None;
     }
     if digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return word.parse().ok().map(Number::Integer);
+        return word.parse().map_or(Number::OutOfRange, Number::Integer);
     }
-    let float: f64 = word.parse().ok()?;
-    float.is_finite().then_some(Number::Float(float))
+    match word.parse::<f64>() {
+        Ok(float) if float.is_finite() => Number::Float(float),
+        Ok(_) => Number::OutOfRange,
+        Err(_) => Number::None,
+    }
+}
+
+fn out_of_range(span: Span) -> Box<Diagnostic> {
+    let message = "this number is out of range";
+    let help = "whole numbers have 64 bits, others go up to about 1.8e308; \
+                write it as a text if its digits matter";
+    Box::new(Diagnostic::error(NUMBER_RANGE, message).at(span).help(help))
 }
 
 fn unescape(inner: &str) -> Option<String> {
@@ -350,7 +364,14 @@ mod tests {
                 "facts.json:1:7 this string has an escape",
             ),
             ("{} {}", "facts.json:1:4 expected nothing"),
-            ("{\"a\": 1e999}", "facts.json:1:7 expected a value"),
+            (
+                "{\"a\": 1e999}",
+                "facts.json:1:7 this number is out of range",
+            ),
+            (
+                "{\"a\": 9223372036854775808}",
+                "facts.json:1:7 this number is out of range",
+            ),
             ("", "facts.json:1:1 expected an object"),
         ] {
             let trouble = facts(text).unwrap_err();

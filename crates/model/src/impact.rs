@@ -7,7 +7,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::cell::{Cell, Child, Content, Item};
-use crate::definitions::{Element, candidates, element, target, way};
+use crate::definitions::{Element, candidates, continued, element, target, way};
 use crate::order::constraints;
 use crate::path::Segment;
 use crate::replay::Reader;
@@ -55,6 +55,8 @@ struct Marks {
     late: bool,
     /// Whether there is a prototype that was reached through links, and so may depend on the place.
     linked: bool,
+    /// Whether there is a block that is what a link names.
+    shared: bool,
 }
 
 impl Marks {
@@ -66,6 +68,7 @@ impl Marks {
             blocks: false,
             late: false,
             linked: false,
+            shared: false,
         };
         // Entries between the marks of a file that is included came through it.
         let mut files: Vec<bool> = Vec::new();
@@ -91,6 +94,7 @@ impl Marks {
             }
             marks.linked |=
                 is_include && matches!(store.recorder.source(line.origin), Source::Node(_));
+            marks.shared |= matches!(line.cell.child(), Some(Child::Shared(_)));
             // A block that is placed into does not depend on what is placed.
             let is_edit = matches!(line.cell.child(), Some(Child::Edit(_)));
             *marked = files.last() == Some(&true) || touched && !is_edit;
@@ -303,17 +307,15 @@ impl Walk<'_, '_> {
         let line = self.reader.store.entry(found.entry);
         if let Some(Child::Edit(_)) = line.cell.child() {
             // A block that continues another depends on what the other depends on.
-            return (self.marks.blocks || self.marks.includes) && {
-                let candidates = candidates(self.reader.store, view, key);
-                let base = candidates.iter().find(|candidate| {
-                    let cell = self.reader.store.entry(candidate.found.entry).cell;
-                    !matches!(cell.child(), Some(Child::Edit(_)))
-                });
-                base.is_some_and(|base| {
-                    let mut way = base.edges.iter().chain([&base.found.entry]);
-                    way.any(|entry| self.marks.entries[entry.0 as usize])
-                })
-            };
+            let marks = &self.marks;
+            if !(marks.blocks || marks.includes || marks.linked || marks.shared) {
+                return false;
+            }
+            let candidates = candidates(self.reader.store, view, key);
+            return continued(self.reader.store, &candidates).is_some_and(|base| {
+                let mut way = base.edges.iter().chain([&base.found.entry]);
+                way.any(|&entry| self.is_entry_marked(entry))
+            });
         }
         self.marks.entries[found.entry.0 as usize] || self.is_origin_marked(line.origin)
     }
@@ -344,6 +346,12 @@ impl Walk<'_, '_> {
                             && self.is_origin_marked(store.entry(entry).origin))
                 })
         }
+    }
+
+    /// Whether the place touches an entry, or the way of what it links to or includes.
+    fn is_entry_marked(&mut self, entry: EntryId) -> bool {
+        let origin = self.reader.store.entry(entry).origin;
+        self.marks.entries[entry.0 as usize] || self.is_origin_marked(origin)
     }
 
     fn is_origin_marked(&mut self, origin: Origin) -> bool {

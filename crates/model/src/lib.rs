@@ -11,6 +11,7 @@ pub mod explanation;
 pub mod facts;
 pub mod function;
 pub mod impact;
+pub mod legible;
 pub mod order;
 pub mod path;
 pub mod print;

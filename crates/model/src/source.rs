@@ -240,7 +240,10 @@ impl Sources {
         Location {
             file: file.name.clone(),
             line,
-            column: self.text[start..end].chars().count() as u32 + 1,
+            column: without_mark(&self.text[start..end.max(start)])
+                .chars()
+                .count() as u32
+                + 1,
         }
     }
 
@@ -250,24 +253,24 @@ impl Sources {
         self.lines(file).partition_point(|&start| start <= offset) as u32
     }
 
-    /// The stretch of a line, without its newline; none if the file is shorter.
+    /// The stretch of a line, without what ends it; none if the file is shorter.
     pub fn line(&self, file: FileId, line: u32) -> Option<Span> {
         let file = &self.files[file.0 as usize];
         let lines = self.lines(file);
         let start = *lines.get((line as usize).checked_sub(1)?)?;
         let end = lines.get(line as usize).map_or(file.end, |next| next - 1);
-        Some(Span::new(start, end))
+        let text = &self.text[start as usize..end as usize];
+        let is_ended = text.ends_with('\r');
+        Some(Span::new(start, end - u32::from(is_ended)))
     }
 
     /// The offset of a line and column; none if the line is shorter.
     pub fn offset(&self, file: FileId, line: u32, column: u32) -> Option<u32> {
         let line = self.line(file, line)?;
         let skip = (column as usize).checked_sub(1)?;
-        self.slice(line)
-            .char_indices()
-            .map(|(at, _)| at as u32)
-            .nth(skip)
-            .map(|at| line.start + at)
+        let text = without_mark(self.slice(line));
+        let (at, _) = text.char_indices().nth(skip)?;
+        Some(line.end - text.len() as u32 + at as u32)
     }
 
     fn lines<'a>(&self, file: &'a File) -> &'a [u32] {
@@ -280,6 +283,11 @@ impl Sources {
                 .collect()
         })
     }
+}
+
+/// A line without the byte order mark that it may begin with: no editor counts that as a column.
+fn without_mark(line: &str) -> &str {
+    line.strip_prefix('\u{feff}').unwrap_or(line)
 }
 
 #[cfg(test)]
@@ -303,6 +311,16 @@ mod tests {
             "b.sf:1:1"
         );
         assert_eq!(sources.offset(first, 1, 9), None);
+    }
+
+    #[test]
+    fn neither_a_mark_nor_a_carriage_return_is_counted() {
+        let mut sources = Sources::default();
+        let file = sources.add("a.sf", "\u{feff}x 1;\r\ny 2;\r\n").unwrap();
+        let one = sources.offset(file, 1, 3).unwrap();
+        assert_eq!(sources.slice(Span::new(one, one + 1)), "1");
+        assert_eq!(sources.location(one).to_string(), "a.sf:1:3");
+        assert_eq!(sources.slice(sources.line(file, 2).unwrap()), "y 2;");
     }
 
     #[test]

@@ -43,6 +43,8 @@ pub struct Limits {
     pub depth: u32,
     /// Bytes of output, about.
     pub output: u64,
+    /// Steps of evaluation.
+    pub steps: u64,
 }
 
 impl Default for Limits {
@@ -51,6 +53,7 @@ impl Default for Limits {
             source: 1 << 30,
             depth: 10_000,
             output: 4 << 30,
+            steps: 1 << 28,
         }
     }
 }
@@ -132,9 +135,15 @@ impl Unit {
         match error {
             ReadError::NotUtf8 { valid, text } => {
                 let message = format!("`{name}` is not UTF-8 text: byte {valid} cannot be read");
-                let diagnostic = Diagnostic::error(NOT_UTF8, message).help(
-                    "save the file as UTF-8; `iconv -f latin1 -t utf-8` converts from Latin 1",
-                );
+                // UTF-16 begins with a mark that UTF-8 cannot have.
+                let help = match valid {
+                    0 => {
+                        "save the file as UTF-8; `iconv -f utf-16 -t utf-8` converts from UTF-16, \
+                         `-f latin1` from Latin 1"
+                    }
+                    _ => "save the file as UTF-8; `iconv -f latin1 -t utf-8` converts from Latin 1",
+                };
+                let diagnostic = Diagnostic::error(NOT_UTF8, message).help(help);
                 match self.sources.add(name, &text) {
                     Ok(file) => {
                         let end = self.sources.span(file).end;

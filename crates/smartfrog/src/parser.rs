@@ -103,6 +103,8 @@ pub(crate) struct Parser<'a, H: Handler> {
     pub depth: u32,
     /// How many fresh names were made.
     pub fresh: u32,
+    /// How much of the text was searched for names that a fresh one must not be.
+    pub searched: usize,
     /// Whether a `}` is to come that closes no block.
     pub wrapping: bool,
     /// The files around the ones in `open`, for a parser of a part.
@@ -148,6 +150,7 @@ impl<'a, H: Handler> Parser<'a, H> {
             nested: 0,
             depth: 0,
             fresh: 0,
+            searched: 0,
             wrapping: false,
             around: Vec::new(),
         }
@@ -176,6 +179,7 @@ impl<'a, H: Handler> Parser<'a, H> {
             nested: self.nested,
             depth: self.depth,
             fresh: self.fresh,
+            searched: self.searched,
             wrapping: false,
             around,
         };
@@ -186,10 +190,11 @@ impl<'a, H: Handler> Parser<'a, H> {
             span,
             before,
             fresh,
+            searched,
             ..
         } = inner;
         (self.lexer, self.token, self.span) = (lexer, token, span);
-        (self.before, self.fresh) = (before, fresh);
+        (self.before, self.fresh, self.searched) = (before, fresh, searched);
     }
 
     /// `extends …`, all of it.

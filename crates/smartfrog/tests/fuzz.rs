@@ -24,6 +24,7 @@ const LIMITS: Limits = Limits {
     source: 1 << 16,
     depth: 40,
     output: 1 << 16,
+    steps: 1 << 16,
 };
 
 #[test]

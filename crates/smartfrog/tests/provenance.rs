@@ -376,7 +376,7 @@ impl Writer {
     }
 
     fn value(&mut self, depth: usize) -> String {
-        match self.random.below(if depth < 2 { 9 } else { 4 }) {
+        match self.random.below(if depth < 2 { 10 } else { 4 }) {
             0 | 1 => self.number(depth),
             2 => self.text(depth),
             3 => self.truth(depth),
@@ -392,7 +392,20 @@ impl Writer {
                 self.value(depth + 1),
                 self.value(depth + 1)
             ),
+            8 if self.random.chance(50) => self.left_to_run_time(depth),
             _ => format!("({} ++ \"-\")", self.value(depth + 1)),
+        }
+    }
+
+    /// What only the run time knows, because of something in it.
+    fn left_to_run_time(&mut self, depth: usize) -> String {
+        let value = self.value(depth + 1);
+        match self.random.below(5) {
+            0 => format!("({value} ++ LAZY z)"),
+            1 => format!("[{value}, LAZY z]"),
+            2 => format!("LAZY ({} + 1)", self.number(depth + 1)),
+            3 => format!("OPTIONAL({}) z", self.random.below(20)),
+            _ => format!("IF {} THEN LAZY z ELSE {value} FI", self.truth(depth)),
         }
     }
 

@@ -263,6 +263,7 @@ impl Evaluator<'_> {
             }];
         }
         let was_quiet = std::mem::replace(&mut self.quiet, true);
+        self.spent = 0;
         let sought = match node {
             Node::Entry(entry, Some(name)) => self.sought(entry, name),
             _ => None,

@@ -152,8 +152,12 @@ impl Doctor {
         let name = self.ledger.called(console);
         if !self.ledger.is_there(console) {
             if console.path(&name).is_file() {
-                return Finding::new(name, How::Wrong, "it is a file, and a ledger is a directory")
-                    .help("`--data` or `--server` name another");
+                return Finding::new(
+                    name,
+                    How::Wrong,
+                    "it is a file, and a ledger is a directory",
+                )
+                .help("`--data` or `--server` name another");
             }
             let finding = Finding::new(name, How::Missing, "there is no ledger there");
             return finding.help("the first change makes one, such as `hence add node n1`; `--data` or `--server` name another");

@@ -4,13 +4,14 @@
 //! is read and parsed once. Then each core compiles one file after another. A file that fails does not stop the
 //! others; what is said about files is said in their order, and what many of them say is said once.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use hence_cf2::compile::{Batch, on_stack};
+use hence_model::diagnostic::{Code, Diagnostic};
 
 use super::compile::Compile;
 use super::source::{Language, join, sources_below};
@@ -19,6 +20,9 @@ use crate::console::{Console, Wording};
 use crate::disk::unwritable;
 use crate::outside::Outside;
 use crate::{Exit, Stop};
+
+/// Two files would have the same result.
+pub const SAME_NAME: Code = Code::new("output.same-name");
 
 /// So many files are read before they are compiled.
 const AT_ONCE: usize = 20_000;
@@ -60,23 +64,37 @@ pub fn compile(command: &Compile, console: &mut Console<'_>, out: &str) -> Resul
 
 /// The files, and the folders for their results.
 fn tasks(command: &Compile, console: &Console<'_>, out: &str) -> Result<Vec<Task>, Stop> {
-    let mut tasks = Vec::new();
-    let mut folders = HashSet::new();
+    let mut tasks: Vec<Task> = Vec::new();
+    let mut results: HashMap<String, usize> = HashMap::new();
     for file in sources_below(console, &command.input, Some(out))? {
         let name = join(&command.input, &file);
         let language = command.source.language(&name)?;
         let output = Path::new(out).join(&file);
         let output = output.with_extension(command.extension(language));
-        let folder = output.parent().unwrap_or(Path::new(out));
-        let folder = folder.to_string_lossy().into_owned();
-        if folders.insert(folder.clone()) {
-            fs::create_dir_all(console.path(&folder)).map_err(|e| unwritable(&folder, &e))?;
+        let output = output.to_string_lossy().into_owned();
+        if let Some(other) = results.insert(output.clone(), tasks.len()) {
+            let message = format!(
+                "`{}` and `{name}` would both become `{output}`",
+                tasks[other].name
+            );
+            return Err(Stop::Refused(Box::new(
+                Diagnostic::error(SAME_NAME, message)
+                    .help("rename one of them, or keep them in different folders"),
+            )));
         }
         tasks.push(Task {
             language,
             name,
-            out: output.to_string_lossy().into_owned(),
+            out: output,
         });
+    }
+    let mut folders = HashSet::new();
+    for task in &tasks {
+        let folder = Path::new(&task.out).parent().unwrap_or(Path::new(out));
+        let folder = folder.to_string_lossy().into_owned();
+        if folders.insert(folder.clone()) {
+            fs::create_dir_all(console.path(&folder)).map_err(|e| unwritable(&folder, &e))?;
+        }
     }
     Ok(tasks)
 }

@@ -122,7 +122,7 @@ impl<'s> Catalogs<'s> {
         outside: &'s Outside,
         site: &'s Site<'s>,
     ) -> Self {
-        let options = source.puppet.options(source.limits().depth);
+        let options = source.puppet.options(source.limits());
         Self {
             outside,
             site,

@@ -41,6 +41,9 @@ pub struct SourceOptions {
     /// Most bytes of output, about
     #[arg(long, value_name = "BYTES", default_value_t = Limits::default().output)]
     max_output: u64,
+    /// Most steps: expressions that are evaluated for a node of Puppet; a call of a CF2 macro counts as 32
+    #[arg(long, value_name = "STEPS", default_value_t = Limits::default().steps)]
+    max_steps: u64,
     /// Warn of something that may be meant, and may not
     #[arg(short = 'W', long, value_enum, value_name = "LINT")]
     warn: Vec<Lint>,
@@ -211,6 +214,7 @@ impl SourceOptions {
             source: self.max_source,
             depth: self.max_depth,
             output: self.max_output,
+            steps: self.max_steps,
         }
     }
 
@@ -377,7 +381,9 @@ pub fn sources_below(
             // Links to folders are not followed: they may lead in a circle.
             if kind.is_dir() {
                 folders.push(entry);
-            } else if entry.ends_with(".sf") || entry.ends_with(".cf2") {
+            } else if (entry.ends_with(".sf") || entry.ends_with(".cf2"))
+                && is_text(&console.path(&join(folder, &entry)), kind)
+            {
                 found.push(entry);
             }
         }
@@ -391,6 +397,13 @@ pub fn sources_below(
         )));
     }
     Ok(found)
+}
+
+/// Whether there is a text to read: a pipe or a device of that name would keep its reader waiting. A link that leads
+/// nowhere counts, so that somebody is told.
+fn is_text(path: &Path, kind: fs::FileType) -> bool {
+    kind.is_file()
+        || kind.is_symlink() && fs::metadata(path).map_or(true, |target| target.is_file())
 }
 
 /// The names in a folder. One that is not UTF-8 is no source: no source could include it.

@@ -66,6 +66,19 @@ impl<W: Write> Output<W> {
         }
     }
 
+    /// The same, for readers who refuse more characters than JSON does.
+    pub fn quoted_without(&mut self, text: &str, is_refused: impl Fn(char) -> bool) {
+        self.byte(b'"');
+        let mut plain = 0;
+        for (at, character) in text.char_indices().filter(|one| is_refused(one.1)) {
+            self.escaped(&text[plain..at]);
+            self.text(&format!("\\u{:04x}", character as u32));
+            plain = at + character.len_utf8();
+        }
+        self.escaped(&text[plain..]);
+        self.byte(b'"');
+    }
+
     fn escaped(&mut self, text: &str) {
         let mut plain = 0;
         for (at, byte) in text.bytes().enumerate() {

@@ -1,5 +1,6 @@
 //! YAML as in figure 3 of the SmartFrog paper: one line a key, two spaces a level, text in quotes,
-//! data references bare. Lists, and what is in them, stand on one line.
+//! data references bare if they can be. Lists, and what is in them, stand on one line. Readers of YAML 1.1 and
+//! of 1.2 get the same values.
 
 use std::io::{self, Write};
 
@@ -57,13 +58,19 @@ impl<W: Write> Yaml<W> {
         } else if self.levels > 1 || self.after == After::Value {
             self.out.line(self.levels - 1);
         }
-        if is_plain(key) {
-            self.out.text(key);
-        } else {
-            self.out.quoted(key);
+        match is_word(key) {
+            true => self.out.text(key),
+            false => self.quoted(key),
         }
         self.out
             .text(if self.inline.is_empty() { ":" } else { ": " });
+    }
+
+    fn quoted(&mut self, text: &str) {
+        match text.bytes().all(|byte| byte < 0x7f) {
+            true => self.out.quoted(text),
+            false => self.out.quoted_without(text, is_refused),
+        }
     }
 
     fn open_inline(&mut self, open: u8, close: u8) {
@@ -89,14 +96,45 @@ impl<W: Write> Yaml<W> {
 }
 
 /// Whether a key can stand without quotes and still be read as text.
-fn is_plain(key: &str) -> bool {
-    let mut characters = key.chars();
-    let word = characters
-        .next()
-        .is_some_and(|c| c.is_alphabetic() || c == '_')
-        && characters.all(|c| c.is_alphanumeric() || c == '_' || c == '-');
+fn is_word(key: &str) -> bool {
+    let fits = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    begins_word(key) && key.chars().all(fits)
+}
+
+/// Whether a text begins as a word, and is none that means something else.
+fn begins_word(text: &str) -> bool {
     let meant_otherwise = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"];
-    word && !meant_otherwise.contains(&key.to_ascii_lowercase().as_str())
+    text.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && !meant_otherwise.contains(&text.to_ascii_lowercase().as_str())
+}
+
+/// Whether a reference can stand without quotes and still be read as text: it is a word, and goes on without
+/// what ends one, also between brackets.
+fn is_plain(reference: &str) -> bool {
+    let ends = |c: char| c.is_control() || is_refused(c) || "#,[]{}".contains(c);
+    begins_word(reference)
+        && !reference.contains(ends)
+        && !reference.contains(": ")
+        && !reference.ends_with([':', ' '])
+}
+
+/// Whether YAML has a character neither in its texts nor between quotes, or takes it for the end of a line.
+fn is_refused(c: char) -> bool {
+    matches!(
+        c,
+        '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
+    )
+}
+
+/// A number that is not whole. YAML 1.1 knows an exponent by its sign, and by the point before it.
+fn float(float: f64) -> String {
+    let text = format!("{float:?}");
+    let Some((digits, exponent)) = text.split_once('e') else {
+        return text;
+    };
+    let point = if digits.contains('.') { "" } else { ".0" };
+    let sign = if exponent.starts_with('-') { "" } else { "+" };
+    format!("{digits}{point}e{sign}{exponent}")
 }
 
 impl<W: Write> Sink for Yaml<W> {
@@ -119,7 +157,9 @@ impl<W: Write> Sink for Yaml<W> {
         }
         self.after = After::Value;
         match event {
-            Event::Reference(text) => self.out.text(text),
+            Event::Reference(text) if is_plain(text) => self.out.text(text),
+            Event::Reference(text) | Event::Text(text) => self.quoted(text),
+            Event::Float(number) => self.out.text(&float(number)),
             scalar => self.out.scalar(scalar),
         }
     }
@@ -161,5 +201,36 @@ mod tests {
         let text = String::from_utf8(yaml.finish().unwrap()).unwrap();
         let expected = "s1:\n  dns: \"ns.foo\"\n  empty: {}\n\"no\": [true, {k: s1:web}]\n";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_value_is_read_as_what_it_is() {
+        for (event, expected) in [
+            (Event::Reference("s1:web"), "s1:web"),
+            (Event::Reference("LAZY s1:web"), "LAZY s1:web"),
+            (Event::Reference("null"), "\"null\""),
+            (Event::Reference("Yes"), "\"Yes\""),
+            (
+                Event::Reference("PROPERTY \"p: q\""),
+                r#""PROPERTY \"p: q\"""#,
+            ),
+            (
+                Event::Reference("OPTIONAL(\"x #y\") z"),
+                r#""OPTIONAL(\"x #y\") z""#,
+            ),
+            (Event::Reference("1:30"), "\"1:30\""),
+            (
+                Event::Text("\u{7f}é\u{81}\n\u{ffff}\u{85}"),
+                r#""\u007fé\u0081\n\uffff\u0085""#,
+            ),
+            (Event::Float(1e22), "1.0e+22"),
+            (Event::Float(-1.5e-9), "-1.5e-9"),
+            (Event::Float(0.5), "0.5"),
+        ] {
+            let mut yaml = Yaml::new(Vec::new());
+            yaml.event(event);
+            let text = String::from_utf8(yaml.finish().unwrap()).unwrap();
+            assert_eq!(text.trim_end(), expected);
+        }
     }
 }

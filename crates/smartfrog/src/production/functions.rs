@@ -84,10 +84,10 @@ pub(crate) fn operate(operator: Operator, operands: &[Plain]) -> Result<Plain, S
         (Minus, [a, b]) => number(a, b, "-", i64::checked_sub, |a, b| a - b),
         (Divide | Remainder, [_, b]) if is_zero(b) => Err("a number cannot be divided by 0".into()),
         (Divide, [a, b]) => number(a, b, "/", i64::checked_div, |a, b| a / b),
-        (Remainder, [Plain::Integer(a), Plain::Integer(b)]) => match a.checked_rem(*b) {
-            Some(rest) => Ok(Plain::Integer(rest)),
-            None => Err("the result of `%` is out of range".into()),
-        },
+        // No remainder is out of range, also where the quotient is.
+        (Remainder, [Plain::Integer(a), Plain::Integer(b)]) => {
+            Ok(Plain::Integer(a.wrapping_rem(*b)))
+        }
         (Remainder, _) => Err("`%` takes whole numbers".into()),
         (Concatenate, [] | [_]) => fold(operands, |only, _| Ok(only.clone())),
         (Concatenate, _) => Ok(Plain::Text(operands.iter().map(Plain::text).collect())),
@@ -299,11 +299,11 @@ pub(crate) fn apply(
                     return Err(format!("`base` is a whole number, not {}", other.kind()));
                 }
             };
-            *counter = if base > *counter {
-                base
-            } else {
-                counter.saturating_add(1)
+            let next = match base > *counter {
+                true => Some(base),
+                false => counter.checked_add(1),
             };
+            *counter = next.ok_or("there is no number left that `next` could give")?;
             Plain::Integer(*counter)
         }
         _ => return Ok(Applied::AtRunTime),
@@ -327,6 +327,10 @@ mod tests {
         assert_eq!(
             integers(Operator::Remainder, &[-7, 3]),
             Ok(Plain::Integer(-1))
+        );
+        assert_eq!(
+            integers(Operator::Remainder, &[i64::MIN, -1]),
+            Ok(Plain::Integer(0))
         );
         assert!(integers(Operator::Divide, &[1, 0]).is_err());
         assert!(integers(Operator::Divide, &[i64::MIN, -1]).is_err());

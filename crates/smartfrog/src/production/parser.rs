@@ -74,8 +74,20 @@ impl<H: Handler> Parser<'_, H> {
         }
     }
 
+    /// A name that is written nowhere, as far as it is read.
     fn fresh_name(&mut self) -> Part {
-        let text = format!("unique{}", self.fresh);
+        const FRESH: &str = "unique";
+        let text = self.unit.sources.text();
+        for (at, _) in text[self.searched..].match_indices(FRESH) {
+            let digits = &text[self.searched + at + FRESH.len()..];
+            let length = digits.bytes().take_while(u8::is_ascii_digit).count();
+            // A number that is too long for it is never reached.
+            if let Ok(taken) = digits[..length].parse::<u32>() {
+                self.fresh = self.fresh.max(taken.saturating_add(1));
+            }
+        }
+        self.searched = text.len();
+        let text = format!("{FRESH}{}", self.fresh);
         self.fresh += 1;
         self.made_name(&text)
     }

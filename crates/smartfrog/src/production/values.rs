@@ -50,6 +50,8 @@ pub(crate) fn resolve<R: Recorder>(
         values: FxHashMap::default(),
         changed: FxHashSet::default(),
         counter: -1,
+        counted: None,
+        decided: Vec::new(),
         tasks: Vec::new(),
         class: None,
     };
@@ -173,6 +175,10 @@ pub(super) struct Pass<'a, R: Recorder> {
     pub changed: FxHashSet<FrameId>,
     /// The state of the function `next`.
     counter: i64,
+    /// What `next` has given last.
+    counted: Option<Valued<R>>,
+    /// What has decided, so far, that the expression is left to the run time: conditions, and values that are.
+    decided: Vec<(Valued<R>, Role)>,
     /// A task that waits for others stands below them.
     tasks: Vec<Task>,
     /// The name that makes a component a function.
@@ -351,6 +357,7 @@ impl<R: Recorder> Pass<'_, R> {
                 let Late::Value(expression) = std::mem::replace(late, nothing) else {
                     unreachable!("a placement is not a value");
                 };
+                self.decided.clear();
                 let mut result = self.evaluate(frame, &expression, 0);
                 if let Err(Trouble::Lazy) = result {
                     result = Ok(Target::Value(self.left_to_run_time(&expression)));
@@ -480,6 +487,7 @@ impl<R: Recorder> Pass<'_, R> {
             }
             Expression::If(parts, span) => {
                 let condition = self.operand(frame, &parts[0], hidden + 1)?;
+                self.decided.push((condition, Role::Condition));
                 let chosen = self.condition(condition, parts[0].span())?;
                 let branch = if chosen { &parts[1] } else { &parts[2] };
                 let conditions = vec![(condition, Role::Condition)];
@@ -490,6 +498,7 @@ impl<R: Recorder> Pass<'_, R> {
                 for (condition, value) in branches {
                     let tested = self.operand(frame, condition, hidden + 1)?;
                     conditions.push((tested, Role::Condition));
+                    self.decided.push((tested, Role::Condition));
                     if self.condition(tested, condition.span())? {
                         return self.chosen("SWITCH", *span, conditions, frame, value, hidden);
                     }
@@ -601,14 +610,23 @@ impl<R: Recorder> Pass<'_, R> {
         if !is_lazy {
             text.insert_str(0, "LAZY ");
         }
-        Valued {
-            cell: self.unit.literals.made_reference(&text),
-            origin: self
-                .specification
-                .blocks
-                .store
-                .recorder
-                .written(expression.span().start),
+        let cell = self.unit.literals.made_reference(&text);
+        let span = expression.span();
+        let recorder = &mut self.specification.blocks.store.recorder;
+        let written = written::literals(self.unit, span, Dialect::Production);
+        let literals = written.into_iter().map(|literal| {
+            let cell = self.unit.literals.reference(literal);
+            let origin = recorder.written(literal.start);
+            (Valued { cell, origin }, Role::Operand)
+        });
+        let mut operands: Vec<(Valued<R>, Role)> = literals.collect();
+        operands.append(&mut self.decided);
+        match operands.is_empty() {
+            true => Valued {
+                cell,
+                origin: recorder.written(span.start),
+            },
+            false => self.operation("LAZY", span, cell, &operands),
         }
     }
 
@@ -652,7 +670,12 @@ impl<R: Recorder> Pass<'_, R> {
             let Target::Block(inside, _) = target else {
                 return Err(match target {
                     Target::Value(valued) if valued.cell == POISON => Trouble::Reported,
-                    Target::Value(valued) if self.is_lazy(valued.cell) => Trouble::Lazy,
+                    Target::Value(valued) if self.is_lazy(valued.cell) => {
+                        let origin = self.link(frame, level, reference, keys);
+                        self.decided
+                            .push((Valued { origin, ..valued }, Role::Condition));
+                        Trouble::Lazy
+                    }
                     _ => unresolved(),
                 });
             };
@@ -704,23 +727,38 @@ impl<R: Recorder> Pass<'_, R> {
             }
             keys.push(part.name);
         }
-        if let Target::Value(valued) = target {
-            if valued.cell == POISON {
-                return Err(Trouble::Reported);
-            }
-            // A value that the run time knows makes what leads to it one, too.
-            if self.is_lazy(valued.cell) {
-                return Err(Trouble::Lazy);
-            }
+        if let Target::Value(valued) = target
+            && valued.cell == POISON
+        {
+            return Err(Trouble::Reported);
         }
-        let (from, level) = (self.frames[frame.0].block, self.frames[level.0].block);
-        let recorder = &mut self.specification.blocks.store.recorder;
-        let link = Link::new(reference.span, from, level, END);
-        let origin = recorder.link(link, keys.into_iter());
+        let origin = self.link(frame, level, reference, keys);
+        // A value that the run time knows makes what leads to it one, too.
+        if let Target::Value(valued) = target
+            && self.is_lazy(valued.cell)
+        {
+            self.decided
+                .push((Valued { origin, ..valued }, Role::Condition));
+            return Err(Trouble::Lazy);
+        }
         Ok(match target {
             Target::Value(Valued { cell, .. }) => Target::Value(Valued { cell, origin }),
             Target::Block(inner, _) => Target::Block(inner, Some(origin)),
         })
+    }
+
+    /// Takes note of the way that a reference leads.
+    fn link(
+        &mut self,
+        frame: FrameId,
+        level: FrameId,
+        reference: &Reference,
+        keys: Vec<Symbol>,
+    ) -> R::Origin {
+        let (from, level) = (self.frames[frame.0].block, self.frames[level.0].block);
+        let link = Link::new(reference.span, from, level, END);
+        let recorder = &mut self.specification.blocks.store.recorder;
+        recorder.link(link, keys.into_iter())
     }
 
     /// What a block in a place has under a name; it is computed first if need be.
@@ -794,19 +832,25 @@ impl<R: Recorder> Pass<'_, R> {
             .collect();
         let mut counter = self.counter;
         let applied = functions::apply(&class, &plain, &mut counter);
+        let is_counted = counter != self.counter;
         self.counter = counter;
         match applied.map_err(|message| Trouble::Failed(message, place))? {
             Applied::AtRunTime => Ok(self.applied_at_run_time(&class, &arguments, place)),
             Applied::Value(value) => {
-                let operands: Vec<(Valued<R>, Role)> = arguments
+                let mut operands: Vec<(Valued<R>, Role)> = arguments
                     .into_iter()
                     .map(|(_, value)| (value, Role::Operand))
                     .collect();
+                // What is next depends on what was given before.
+                let before = self.counted.filter(|_| is_counted);
+                operands.extend(before.map(|value| (value, Role::Operand)));
                 let cell = self.computed(&value, place)?;
                 let operator = function_name(&class);
-                Ok(Target::Value(
-                    self.operation(operator, place, cell, &operands),
-                ))
+                let valued = self.operation(operator, place, cell, &operands);
+                if is_counted {
+                    self.counted = Some(valued);
+                }
+                Ok(Target::Value(valued))
             }
         }
     }

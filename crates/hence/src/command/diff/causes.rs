@@ -8,11 +8,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use hence_model::path::Path;
-use hence_model::source::Span;
+use hence_model::source::{Sources, Span};
 use hence_model::value::Value;
 
 use super::versions::{Pair, Side};
 use crate::Stop;
+use crate::command::secrets;
 use crate::configuration::Configuration;
 use crate::console::Console;
 use crate::difference::{self, Change, Kind, at};
@@ -73,14 +74,16 @@ impl<'p> Causes<'p> {
         console: &Console<'_>,
         pair: &'p Pair<'p>,
         may_try: bool,
-        old: &Configuration<'_>,
-        new: &Configuration<'_>,
+        old: &mut Configuration<'_>,
+        new: &mut Configuration<'_>,
+        changes: &[Change],
     ) -> Result<Self, Stop> {
         let (before, now) = (pair.old.as_ref(), pair.new.as_ref());
         let (before, now) = before.zip(now).expect("both are there");
+        let old_secrets = hidden(old, changes.iter().map(|change| change.old.as_ref()));
+        let new_secrets = hidden(new, changes.iter().map(|change| change.new.as_ref()));
         let mut names = HashMap::new();
-        let mut texts = |side: &Side<'_>, compiled: &Configuration<'_>| {
-            let sources = &compiled.unit().sources;
+        let mut texts = |side: &Side<'_>, sources: &Sources| {
             let files = sources.files().map(|file| {
                 let (name, text) = (sources.name(file), sources.slice(sources.span(file)));
                 let common = match name == side.file {
@@ -92,8 +95,11 @@ impl<'p> Causes<'p> {
             });
             files.collect::<Texts>()
         };
-        let old_texts = texts(before, old);
-        let new_texts = texts(now, new);
+        let old_texts = texts(before, &old.unit().sources);
+        let new_texts = texts(now, &new.unit().sources);
+        // What is told of edits is read from texts without what is secret.
+        let old_shown = texts(before, &old.unit().sources.without(&old_secrets));
+        let new_shown = texts(now, &new.unit().sources.without(&new_secrets));
         let all: BTreeSet<&String> = old_texts.keys().chain(new_texts.keys()).collect();
         let mut found = Vec::new();
         for file in all {
@@ -127,12 +133,12 @@ impl<'p> Causes<'p> {
                 let text = texts.get(&edit.file)?;
                 (!range.is_empty()).then(|| line_at(text, range.start))
             };
-            let (old, new) = (line(&old_texts, &edit.old), line(&new_texts, &edit.new));
+            let (old, new) = (line(&old_shown, &edit.old), line(&new_shown, &edit.new));
             let words = |texts: &Texts, range: &Range<usize>| {
                 let text = texts.get(&edit.file).map(|text| &text[range.clone()]);
                 text.unwrap_or("").trim().to_owned()
             };
-            let words = (words(&old_texts, &edit.old), words(&new_texts, &edit.new));
+            let words = (words(&old_shown, &edit.old), words(&new_shown, &edit.new));
             let real = names.get(&edit.file).unwrap_or(&edit.file);
             let commit = match (&old, &new) {
                 (_, Some(line)) => lines.commit(real, line.number),
@@ -194,11 +200,12 @@ impl<'p> Causes<'p> {
                 causes.extend(self.meeting(&file, |edit| overlap(&edit.new, &range)));
             }
         }
-        if causes.is_empty() {
+        let is_met = !causes.is_empty();
+        if !is_met {
             causes.extend(0..self.edits.len());
         }
         if causes.len() > 1 && self.may_try {
-            let needed = self.needed(console, change, &causes)?;
+            let needed = self.needed(console, change, &causes, is_met)?;
             if !needed.is_empty() {
                 return Ok(needed);
             }
@@ -213,12 +220,14 @@ impl<'p> Causes<'p> {
         meeting.map(|(number, _)| number).collect()
     }
 
-    /// The edits without which the newer value is another one.
+    /// The edits without which the newer value is another one; or without which there is none at all, if the value
+    /// depends on them.
     fn needed(
         &mut self,
         console: &Console<'_>,
         change: &Change,
         candidates: &BTreeSet<usize>,
+        depends: bool,
     ) -> Result<Vec<usize>, Stop> {
         let mut needed = Vec::new();
         for &number in candidates.iter().take(MOST_TRIED) {
@@ -227,6 +236,7 @@ impl<'p> Causes<'p> {
                 self.without.insert(number, outputs);
             }
             let Some(outputs) = &self.without[&number] else {
+                needed.extend(depends.then_some(number));
                 continue;
             };
             let then = change.new.as_ref().and_then(|path| at(outputs, path));
@@ -282,6 +292,31 @@ impl<'p> Causes<'p> {
 
 /// The common name of the file that is compiled: it may be called otherwise in the two versions.
 const ENTRY: &str = "";
+
+/// What is written of secrets, and of what became of them.
+fn hidden<'c>(
+    compiled: &mut Configuration<'_>,
+    changed: impl Iterator<Item = Option<&'c Path>>,
+) -> Vec<Span> {
+    let mut spans = secrets::marked(compiled);
+    if !compiled.has_secrets() {
+        return spans;
+    }
+    let outputs = compiled.outputs();
+    for path in changed.flatten() {
+        let inner = at(&outputs, path)
+            .map(difference::leaves)
+            .unwrap_or_default();
+        let inner = inner.iter().map(|(inner, _)| inner);
+        for inner in inner.chain([&Path::default()]) {
+            let path = Path([&path.0[..], &inner.0[..]].concat());
+            if let Ok(explained) = compiled.explain(&path) {
+                spans.extend(secrets::made_of(&explained));
+            }
+        }
+    }
+    spans
+}
 
 /// All that a value depends on, or what is in it, if it is something new or gone as a whole.
 fn listed(

@@ -148,8 +148,9 @@ impl Diff {
             let side = pair.old.as_ref().or(pair.new.as_ref());
             let side = side.expect("a pair has a side");
             return compile(console, side, &mut |_, _, compiled| {
-                let title = compiled.title();
-                report.whole(&pair.title, title, pair.new.is_some(), &compiled.outputs());
+                let outputs = compiled.outputs();
+                let whole = may_show(compiled, Some(&Path::default()), &outputs);
+                report.whole(&pair.title, compiled.title(), pair.new.is_some(), whole);
                 Ok(Exit::Done)
             });
         };
@@ -172,7 +173,7 @@ impl Diff {
         let (before, now) = (old.outputs(), new.outputs());
         let changes = difference::changes(&before, &now, new.is_ordered());
         let mut causes = match self.why {
-            true => Some(Causes::new(console, pair, is_only, old, new)?),
+            true => Some(Causes::new(console, pair, is_only, old, new, &changes)?),
             false => None,
         };
         if let Some(causes) = &causes {
@@ -258,8 +259,11 @@ fn may_show(compiled: &mut Configuration<'_>, path: Option<&Path>, value: &Value
         return Shown::Value(value.clone());
     };
     let is_secret = |compiled: &mut Configuration<'_>, path: &Path| {
-        let explained = compiled.explain(path);
-        explained.is_ok_and(|explained| matches!(explained.value, Shown::Secret))
+        // What is inside of something sensitive is explained by that.
+        let mut around = (0..=path.0.len()).rev();
+        let explained =
+            around.find_map(|length| compiled.explain(&Path(path.0[..length].to_vec())).ok());
+        explained.is_some_and(|explained| matches!(explained.value, Shown::Secret))
     };
     if is_secret(compiled, path) {
         return Shown::Secret;

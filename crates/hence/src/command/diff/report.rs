@@ -79,8 +79,7 @@ impl Report {
     }
 
     /// A configuration that is new or gone as a whole.
-    pub fn whole(&mut self, title: &str, path: &str, is_new: bool, outputs: &Value) {
-        let value = Shown::Value(outputs.clone());
+    pub fn whole(&mut self, title: &str, path: &str, is_new: bool, value: Shown) {
         let kind = match is_new {
             true => Told::Added(value),
             false => Told::Removed(value),

@@ -34,6 +34,8 @@ pub const NO_SUCH_PATH: Code = Code::new("why.no-such-path");
 
 /// The operator of a text with values in it.
 const INTERPOLATION: &str = "\"…\"";
+/// The operator of what is taken out of something.
+const ACCESS: &str = "[…]";
 
 /// So many parts of a list or a block are explained one by one.
 const ELEMENTS: usize = 100;
@@ -522,12 +524,15 @@ impl<'a> Answer<'a> {
             .collect();
         match (operator, operands.as_slice()) {
             ("[ ]", elements) => format!("[{}]", elements.join(", ")),
+            (ACCESS, [of, keys @ ..]) => format!("{of}[{}]", keys.join(", ")),
             // If none of the conditions holds, there is no value behind them.
             ("IF" | "SWITCH", [.., condition, value])
                 if condition == "true" || operator == "IF" =>
             {
                 format!("IF {condition} THEN {value}")
             }
+            // The left side was enough.
+            ("and" | "or", [left]) => left.clone(),
             // What stands too deep is not told further.
             (_, []) if is_between => self.value(&expression.value),
             (sign, [operand]) if is_between => format!("{sign}{operand}"),
@@ -583,7 +588,11 @@ fn counted(count: usize, one: &str, many: &str) -> String {
 
 /// Whether an operator is written between its operands, or before the only one.
 fn stands_between(operator: &str) -> bool {
-    !operator.starts_with(char::is_alphabetic) && !matches!(operator, "[ ]" | INTERPOLATION)
+    match operator {
+        "in" | "and" | "or" => true,
+        "[ ]" | ACCESS | INTERPOLATION => false,
+        other => !other.starts_with(char::is_alphabetic),
+    }
 }
 
 /// Whether a path leads to a value or to a block around it.

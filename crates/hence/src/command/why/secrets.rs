@@ -8,18 +8,26 @@ use crate::configuration::Configuration;
 /// The literals that are not shown. Only in Puppet are secrets written in sources as they are; the databases of CF2
 /// are shown by the names in them alone.
 pub fn written(compiled: &Configuration<'_>, explanation: &Explanation) -> Vec<Span> {
-    if !matches!(compiled, Configuration::Puppet(_)) {
-        return Vec::new();
-    }
-    let mut secrets = marked(&compiled.unit().sources);
-    if explanation.value == Shown::Secret {
+    let mut secrets = marked(compiled);
+    if matches!(compiled, Configuration::Puppet(_)) {
         secrets.extend(made_of(explanation));
     }
     secrets
 }
 
-/// The literals that a secret value is made of.
-fn made_of(explanation: &Explanation) -> Vec<Span> {
+/// The literals that are marked as secret, wherever they go.
+pub fn marked(compiled: &Configuration<'_>) -> Vec<Span> {
+    match compiled {
+        Configuration::Puppet(_) => sensitive(&compiled.unit().sources),
+        _ => Vec::new(),
+    }
+}
+
+/// The literals that a value is made of, if it is secret.
+pub fn made_of(explanation: &Explanation) -> Vec<Span> {
+    if explanation.value != Shown::Secret {
+        return Vec::new();
+    }
     let depends = explanation.depends.iter();
     let mut spans: Vec<Span> = depends
         .filter(|dependence| matches!(dependence.role, Role::Value | Role::Operand))
@@ -38,7 +46,7 @@ fn made_of(explanation: &Explanation) -> Vec<Span> {
 const FARTHEST: usize = 1 << 16;
 
 /// The texts and numbers in `Sensitive(…)`, wherever it is written.
-fn marked(sources: &Sources) -> Vec<Span> {
+fn sensitive(sources: &Sources) -> Vec<Span> {
     const MARK: &str = "Sensitive";
     let text = sources.text();
     let mut spans = Vec::new();
@@ -95,7 +103,7 @@ mod tests {
         let text =
             "a(1, Sensitive('it\\'s', 42, $b2), 'c') Sensitive.new(\"x${d['e']}\") Sensitive";
         sources.add("a.pp", text).unwrap();
-        let found = marked(&sources);
+        let found = sensitive(&sources);
         let found: Vec<&str> = found.iter().map(|&span| sources.slice(span)).collect();
         assert_eq!(found, ["'it\\'s'", "42", "\"x${d['e']}\""]);
     }

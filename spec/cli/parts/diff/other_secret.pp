@@ -1,0 +1,4 @@
+$pw = Sensitive('swordfish')
+$plain = 'swordfish'
+notify { 'f': message => $pw }
+notify { 'g': message => Sensitive($plain) }
