@@ -92,14 +92,20 @@ fn notes(diagnostic: &Diagnostic) -> impl Iterator<Item = String> {
 /// A line longer than this is not shown; only its place is.
 const LONGEST: u32 = 1 << 20;
 
+/// Places in a line that are farther apart than this have excerpts of their own: all between them would be shown.
+const APART: u32 = 1000;
+
 /// The places to look at in their lines. Labels in the same lines share an excerpt; the first label is
 /// the one to look at first.
 fn excerpts<'a>(sources: &'a Sources, labels: &'a [Label]) -> Vec<Element<'a>> {
     let mut groups: Vec<(Span, Vec<&Label>)> = Vec::new();
     for label in labels {
         let own = lines(sources, label.span);
-        let around = |lines: &Span| lines.start <= own.start && own.end <= lines.end;
-        match groups.iter_mut().find(|(lines, _)| around(lines)) {
+        let around = |(lines, labels): &&mut (Span, Vec<&Label>)| {
+            let apart = labels[0].span.start.abs_diff(label.span.start);
+            lines.start <= own.start && own.end <= lines.end && apart <= APART
+        };
+        match groups.iter_mut().find(around) {
             Some((_, labels)) => labels.push(label),
             None => groups.push((own, vec![label])),
         }
