@@ -159,15 +159,16 @@ class Hence:
 
     def activate(
         self,
-        nodes: Sequence[str] = (),
-        groups: Sequence[str] = (),
+        nodes: Optional[Sequence[str]] = None,
+        groups: Optional[Sequence[str]] = None,
         percent: Optional[int] = None,
         plan: Optional[str] = None,
         **doing: Any,
     ) -> Dict[str, Any]:
-        """Makes what is asserted the target of nodes; without any, of all."""
-        body = {"nodes": list(nodes), "groups": list(groups), "percent": percent, "plan": plan, **doing}
-        return self._json("POST", "activations", body)
+        """Makes what is asserted the target of nodes; if none are named, of all. An empty list is refused."""
+        named = {"nodes": nodes, "groups": groups}
+        body = {name: list(these) for name, these in named.items() if these is not None}
+        return self._json("POST", "activations", {**body, "percent": percent, "plan": plan, **doing})
 
     def rollout(self) -> Dict[str, Any]:
         """How far the activation in stages is, and what became of its nodes."""
@@ -376,7 +377,8 @@ def _arguments() -> argparse.ArgumentParser:
 def main(arguments: Optional[Sequence[str]] = None) -> int:
     """Asks, and prints the answer; 0 if it is good, 1 if it was refused, 2 if the server cannot be reached."""
     parser = _arguments()
-    given = vars(parser.parse_args(arguments))
+    # A list that nothing was given for is none.
+    given = {name: value for name, value in vars(parser.parse_args(arguments)).items() if value != []}
     server, file, ca, verb = (given.pop(name) for name in ("server", "token_file", "ca", "verb"))
     if not server:
         parser.error("--server URL is needed, or HENCE_SERVER")
