@@ -49,6 +49,12 @@ impl Cluster {
         cluster
     }
 
+    fn signal(&self, name: &str) {
+        let process = self.process.id().to_string();
+        let kill = Command::new("kill").args(["-s", name, &process]).status();
+        assert!(kill.unwrap().success());
+    }
+
     /// Runs `hence` in the directory of the test, on the ledger of the cluster.
     fn run(&self, words: &[&str], input: &str) -> Output {
         self.run_with(words, input, &[])
@@ -244,6 +250,7 @@ fn servers_over_one_cluster_are_one_service() {
     let token = fs::read_to_string(cluster.directory.join("token")).unwrap();
     let token = token.trim();
     let (mut two, second) = serve(&cluster);
+    let address = first.clone();
     let (first, second) = (client(&first, token), client(&second, token));
     // Whoever watches one server hears what is done at the other.
     let mut events = second.events(None, Some(1)).unwrap();
@@ -300,6 +307,35 @@ fn servers_over_one_cluster_are_one_service() {
         about.version,
         "every version is one node, the first, or a token's"
     );
+    // A cluster that stalls makes a server answer from what it knows, and say so.
+    assert_eq!(answer(&address, "/ready"), "200");
+    cluster.signal("STOP");
+    let is_away = || answer(&address, "/ready") == "503";
+    assert!((0..60).any(|_| is_away() || nap()));
+    assert_eq!(answer(&address, "/health"), "200");
+    cluster.signal("CONT");
+    let is_back = || answer(&address, "/ready") == "200";
+    assert!((0..60).any(|_| is_back() || nap()));
     one.kill().unwrap();
     one.wait().unwrap();
+}
+
+/// The status that a server answers with.
+fn answer(address: &str, path: &str) -> String {
+    let url = format!("{address}{path}");
+    let words = [
+        "--silent",
+        "--output",
+        "/dev/null",
+        "--write-out",
+        "%{http_code}",
+        &url,
+    ];
+    let curl = Command::new("curl").args(words).output().unwrap();
+    String::from_utf8(curl.stdout).unwrap()
+}
+
+fn nap() -> bool {
+    thread::sleep(Duration::from_secs(1));
+    false
 }

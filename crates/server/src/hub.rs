@@ -22,7 +22,7 @@ use hence_model::legible;
 use hence_service::Service;
 use hence_service::history::STRANGERS;
 use hence_service::report::CheckIn;
-use hence_service::secrets::unreadable_for;
+use hence_service::secrets::{Keeper, unreadable_for};
 use hence_store::{Refused, Request, Store};
 use tokio::sync::{Semaphore, broadcast, oneshot, watch};
 
@@ -47,6 +47,8 @@ pub struct Hub {
     /// Nodes that check in, and wait for the service.
     waiting: Mutex<Vec<(CheckIn, Telling)>>,
     pub(crate) handed_in: HandedIn,
+    /// When a store that is shared was last heard of.
+    heard: Mutex<Instant>,
 }
 
 /// Takes what a node is told.
@@ -109,6 +111,8 @@ impl Happened {
 
 /// So long news are waited for before it is asked whether to go on.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// After so long without news, a store is away.
+const SILENCE: Duration = Duration::from_secs(10);
 /// So long a store that failed is left alone, and a rollout until it is looked at again.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -118,9 +122,8 @@ const BACKLOG: usize = 1024;
 impl Hub {
     /// The hub of a server.
     pub fn new(mut parts: Parts) -> Arc<Self> {
-        if let Some(seal) = &parts.seal {
-            parts.service.unlock(seal.clone());
-        }
+        let keeper = parts.seal.clone().map_or(Keeper::Nobody, Keeper::Us);
+        parts.service.is_kept_by(keeper);
         let view = view(&parts.service);
         Arc::new(Self {
             view: RwLock::new(Arc::new(view)),
@@ -132,6 +135,7 @@ impl Hub {
             connections: Arc::new(Semaphore::new(parts.limits.connections)),
             waiting: Mutex::default(),
             handed_in: HandedIn::default(),
+            heard: Mutex::new(Instant::now()),
             parts: Rest {
                 seal: parts.seal,
                 clock: parts.clock,
@@ -226,6 +230,9 @@ impl Hub {
         std::thread::spawn(move || {
             while !stop.is_stopped() {
                 let news = store.wait(hub.view().version, PATIENCE);
+                if news.is_ok() {
+                    *hub.heard() = Instant::now();
+                }
                 let followed = match news {
                     Ok(newest) if newest > hub.view().version => hub.follow().is_ok(),
                     news => news.is_ok(),
@@ -236,6 +243,15 @@ impl Hub {
                 }
             }
         });
+    }
+
+    /// Whether the store is there. If it is away, what is known is served, and nothing changes.
+    pub(crate) fn is_ready(&self) -> bool {
+        !self.parts.shared || self.heard().elapsed() < SILENCE
+    }
+
+    fn heard(&self) -> MutexGuard<'_, Instant> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Goes on with the rollout, if there is one, until it is stopped. Any server of a cluster can, so the end of one is not

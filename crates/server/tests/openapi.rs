@@ -520,6 +520,7 @@ fn real_answers_are_as_described_good_and_refused() {
         ("plainChanges", "/changes-to/n1/since/0"),
         ("metrics", "/metrics"),
         ("health", "/health"),
+        ("ready", "/ready"),
     ] {
         ask(id, path, none(), "200");
     }

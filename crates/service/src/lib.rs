@@ -32,7 +32,7 @@ use hence_store::{Proposal, Receipt, Refused, Repository, Request, Rules, Store}
 pub use activation::{Activated, Extent, Pair, Planned};
 use history::{Activations, Past};
 use remote::Remote;
-use seal::Seal;
+use secrets::Keeper;
 
 /// A fleet on a store.
 pub struct Service {
@@ -53,8 +53,7 @@ pub struct Service {
     known: u64,
     /// Who makes changes, if not this process.
     remote: Option<Remote>,
-    /// What opens secrets, if it is known here.
-    seal: Option<Seal>,
+    keeper: Keeper,
 }
 
 /// What a change may do that would otherwise be refused.
@@ -85,7 +84,7 @@ impl Service {
             committed: 0,
             known: 0,
             remote: None,
-            seal: None,
+            keeper: Keeper::default(),
             head,
             repository,
         };
@@ -103,15 +102,31 @@ impl Service {
         self.repository.state()
     }
 
-    /// A value for people: where it names content by its hash, and that is a short text, the text.
-    pub fn legible(&self, value: &str) -> Option<String> {
+    /// Words for people: where they name content by its hash, and that is a short text, the text.
+    pub fn legible(&self, words: &str) -> String {
+        let mut parts = words.split("blob:");
+        let mut legible = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let end = part.find(|c: char| !c.is_ascii_hexdigit());
+            let (hash, rest) = part.split_at(end.unwrap_or(part.len()));
+            match self.short_text(hash) {
+                Some(text) => legible.push_str(&format!("{text:?}{rest}")),
+                None => legible.push_str(&format!("blob:{part}")),
+            }
+        }
+        legible
+    }
+
+    fn short_text(&self, hash: &str) -> Option<String> {
         const LONGEST: usize = 200;
-        let (content, rest) = value.split_at(value.find(' ').unwrap_or(value.len()));
-        let hash = Hash::from_hex(content.strip_prefix("blob:")?)?;
-        let bytes = self.repository.store().object(hash).ok()??;
+        let bytes = self
+            .repository
+            .store()
+            .object(Hash::from_hex(hash)?)
+            .ok()??;
         let text = str::from_utf8(&bytes).ok()?.trim_end();
         let is_text = text.chars().all(|c| c == '\n' || !c.is_control());
-        (text.len() <= LONGEST && is_text).then(|| format!("{text:?}{rest}"))
+        (text.len() <= LONGEST && is_text).then(|| text.to_owned())
     }
 
     /// The fleet as the newest version has it.

@@ -22,15 +22,22 @@ use crate::seal::Seal;
 /// The key under which secrets are sealed cannot be used.
 pub const NO_KEY: Code = Code::new("store.key");
 
-impl Service {
-    /// Opens secrets with this from now on.
-    pub fn unlock(&mut self, seal: Seal) {
-        self.seal = Some(seal);
-    }
+/// Who has the key under which the secrets of a ledger are sealed.
+#[derive(Default)]
+pub enum Keeper {
+    /// Nobody, as far as is known.
+    #[default]
+    Nobody,
+    /// This process.
+    Us(Seal),
+    /// Servers of the same ledger, which hand out nothing that they cannot open.
+    Others,
+}
 
-    /// What opens secrets, if it is known here.
-    pub fn seal(&self) -> Option<&Seal> {
-        self.seal.as_ref()
+impl Service {
+    /// Says who has the key from now on.
+    pub fn is_kept_by(&mut self, keeper: Keeper) {
+        self.keeper = keeper;
     }
 
     /// Whether anything was ever sealed. Then there was a key, and another one must not take its place.
@@ -56,7 +63,7 @@ impl Service {
 
     /// What commands say that is sealed must be whole.
     pub(crate) fn must_open(&self, commands: &[Command]) -> Result<(), Refused> {
-        let Some(seal) = &self.seal else {
+        let Keeper::Us(seal) = &self.keeper else {
             return Ok(());
         };
         let said = commands.iter().flat_map(|command| match command {
@@ -123,9 +130,10 @@ pub(crate) fn carried(bearer: &Token, known: &[Sealed], changes: &[Change]) -> V
 impl Aim<'_> {
     /// What nodes are to run must be readable for them.
     pub(crate) fn must_open(&self, scope: &Scope) -> Result<(), Refused> {
-        // Who activates need not have the key: servers do, and hand out nothing that they cannot open.
-        let Some(seal) = self.service.seal() else {
-            return Ok(());
+        let opens = |sealed: &Sealed| match &self.service.keeper {
+            Keeper::Nobody => false,
+            Keeper::Us(seal) => seal.open(sealed).is_some(),
+            Keeper::Others => true,
         };
         let past = match self.is_newest() {
             true => None,
@@ -134,7 +142,7 @@ impl Aim<'_> {
         let state = past.as_ref().unwrap_or(self.service.state());
         let closed: BTreeSet<&Sealed> = secrets(state)
             .map(|(_, sealed)| sealed)
-            .filter(|sealed| seal.open(sealed).is_none())
+            .filter(|sealed| !opens(sealed))
             .collect();
         if closed.is_empty() {
             return Ok(());

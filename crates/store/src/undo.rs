@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use hence_ledger::entry::Scope;
 use hence_ledger::{Act, Change, Entry, Key, Vocabulary};
 use hence_model::diagnostic::{Code, Diagnostic};
 
@@ -70,14 +71,30 @@ impl Repository {
         Err(Diagnostic::error(NOTHING_TO_UNDO, message).into())
     }
 
+    /// There is nothing about a version to take back; what was active before it can be activated again.
+    fn no_commit(&self, entry: &Entry) -> Result<Diagnostic, Error> {
+        let version = entry.version;
+        let message = format!("version {version} changed nothing that is asserted");
+        let help = match &entry.act {
+            Act::Activation {
+                scope: Scope::Everything,
+                ..
+            } => self.entry(version - 1)?.map(|before| before.active.base),
+            _ => None,
+        };
+        Ok(Diagnostic::error(NOT_A_COMMIT, message).help(match help {
+            Some(base) if base > 0 => format!(
+                "`hence restore {base}`, and then `hence activate`, brings back what nodes ran before"
+            ),
+            _ => "only changes of what is asserted can be taken back".to_owned(),
+        }))
+    }
+
     /// What takes a commit back, unless one that came later and stands has to do with its keys.
     fn inverse(&self, version: u64) -> Result<Vec<Change>, Refused> {
         let entry = self.entry(version)?.ok_or_else(|| self.no_such(version))?;
         let Act::Commit { changes, .. } = entry.act else {
-            let message = format!("version {version} changed nothing that is asserted");
-            return Err(Diagnostic::error(NOT_A_COMMIT, message)
-                .help("only changes of what is asserted can be taken back")
-                .into());
+            return Err(self.no_commit(&entry)?.into());
         };
         let root = root(self, version)?;
         let mut moved: BTreeMap<&Key, u64> = BTreeMap::new();

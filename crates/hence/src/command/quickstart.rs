@@ -283,12 +283,17 @@ impl Shop {
         let word = self.hence(&["token", "join", "--node", node])?;
         let log = fs::File::create(self.folder.join(node).join("log"));
         let agent = self
-            .command(&["agent", "--config", "agent.cf2", "--join", word.trim()])
+            .command(&["agent", "--config", "agent.cf2", "--join", "-"])
             .current_dir(self.folder.join(node))
+            .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(log.map_err(|error| unwritable("log", &error))?)
             .spawn();
-        self.processes.push(agent.map_err(unstarted)?);
+        let mut agent = agent.map_err(unstarted)?;
+        let stdin = agent.stdin.take();
+        self.processes.push(agent);
+        // An agent that ended already says why in its log.
+        let _ = stdin.expect("it is piped").write_all(word.as_bytes());
         Ok(())
     }
 

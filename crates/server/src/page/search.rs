@@ -103,7 +103,7 @@ fn found(service: &Service, question: &str) -> Html {
         let text = match names_content(value) && looked < CONTENTS {
             true => {
                 looked += 1;
-                service.legible(value)
+                Some(service.legible(value)).filter(|text| text != value)
             }
             false => None,
         };

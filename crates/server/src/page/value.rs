@@ -15,10 +15,9 @@ const SOUGHT: usize = 6;
 /// So many digits a whole hash has.
 const HASH: usize = 64;
 
-/// A value in words: its text, if it names a short one.
-pub(super) fn legible(service: &Service, value: &str) -> String {
-    let text = service.legible(value);
-    text.unwrap_or_else(|| abbreviated(value))
+/// Words with short content as its text, and other content by the beginning of its hash.
+pub(super) fn legible(service: &Service, words: &str) -> String {
+    abbreviated(&service.legible(words))
 }
 
 /// A text in which content is named by the beginnings of its hashes.

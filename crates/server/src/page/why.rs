@@ -19,7 +19,7 @@ use super::html::{Html, address, coded, html, link, shortened};
 use super::nodes::{Which, deciding, line_of, there, version, who};
 use super::session::Signed;
 use super::shell::{Area, Live, Sheet, Shown};
-use super::value::{abbreviated, legible, shown};
+use super::value::{legible, shown};
 use crate::answer::No;
 use crate::hub::Hub;
 use crate::routes::{Asked, At};
@@ -79,7 +79,8 @@ fn page(service: &Service, archive: &Archive<'_>, explanation: &Explanation, whi
         more => html("<p class=\"note\">And {} more below these.</p>\n", &[&more]),
     };
     let sentence = deciding(explanation).map(|contribution| {
-        abbreviated(&contribution.sentence(&explanation.node, &explanation.parameter))
+        let sentence = contribution.sentence(&explanation.node, &explanation.parameter);
+        legible(service, &sentence)
     });
     let tense = match which {
         Which::Active => "",
@@ -118,7 +119,10 @@ fn item(
     let (class, word) = became(contribution);
     let sentence = contribution.sentence(&explanation.node, &explanation.parameter);
     // What overrides it stands above here, and that it lost is said already.
-    let sentence = abbreviated(sentence.trim_end_matches("; this is overridden below"));
+    let sentence = legible(
+        service,
+        sentence.trim_end_matches("; this is overridden below"),
+    );
     let mut item = html(
         "<li class=\"{}\">\n<p><span class=\"state {}\">{}</span> {}</p>\n\
          <p class=\"step\">{}</p>\n<p class=\"note\">{}. {}</p>\n",

@@ -81,6 +81,7 @@ pub(crate) fn router(hub: &Arc<Hub>, stopped: watch::Receiver<bool>) -> Router {
         .route("/changes-to/{node}/since/{version}", get(plain::changes))
         .route("/metrics", get(plain::metrics))
         .route("/health", get(plain::health))
+        .route("/ready", get(plain::ready))
         .merge(page::router(hub))
         .fallback(nothing)
         .method_not_allowed_fallback(|| async {

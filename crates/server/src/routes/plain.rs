@@ -106,7 +106,18 @@ pub async fn metrics(State(hub): State<Arc<Hub>>, access: Access) -> Answer {
     ))
 }
 
-/// Whether it answers; that is all that is told to everybody.
+/// Whether it answers; that, and whether it can do more, is all that is told to everybody.
 pub async fn health() -> Answer {
     Ok(text("ok\n"))
+}
+
+/// Whether it can change the ledger, and knows what others did to it.
+pub async fn ready(State(hub): State<Arc<Hub>>) -> Answer {
+    match hub.is_ready() {
+        true => Ok(text("ready\n")),
+        false => {
+            let away = "the store of the ledger does not answer: what is known is served";
+            Err(hence_store::Error::new(hence_store::FAILED, away).into())
+        }
+    }
 }

@@ -48,7 +48,7 @@ fn what_is_sealed_stays_under_its_key_unless_the_secret_is_handed_in() {
 }
 
 #[test]
-fn what_cannot_be_opened_is_neither_taken_nor_served() {
+fn what_cannot_be_opened_is_neither_taken_nor_activated_nor_served() {
     let server = Server::start(Limits::default());
     let admin = server.admin();
     commit(&admin, SECRETS).unwrap();
@@ -76,9 +76,11 @@ fn what_cannot_be_opened_is_neither_taken_nor_served() {
     )
     .unwrap();
     let no_key = (422, "store.key".to_owned());
-    // Who activates need not have the key: what counts is that nobody is handed what cannot be opened.
     let all = words::Activation::default();
-    admin.post::<words::Activated>("activations", &all).unwrap();
+    assert_eq!(
+        no(admin.post::<words::Activated>("activations", &all)),
+        no_key
+    );
     let own = format!("hence_{}", "a".repeat(64));
     let enrolment = words::Enrolment {
         node: "good".to_owned(),

@@ -162,6 +162,19 @@ fn table(
 ) -> Result<(), Stop> {
     let width = nodes.iter().map(|node| node.name.chars().count()).max();
     let width = width.unwrap_or_default();
+    let runs = |node: &Subject| {
+        let applied = reports
+            .get(&fold(&node.name))
+            .and_then(|report| report.applied);
+        match (applied, node.last_updated_version) {
+            (None, 0) => "has nothing to run".to_owned(),
+            (None, wanted) => format!("should run {wanted}"),
+            (Some(applied), wanted) if applied == wanted => format!("runs {applied}"),
+            (Some(applied), wanted) => format!("runs {applied}, should run {wanted}"),
+        }
+    };
+    let all = nodes.iter().map(|node| runs(node).len()).max();
+    let runs_width = all.unwrap_or_default();
     for node in nodes {
         let seen = match node.last_checkin {
             0 => "never".to_owned(),
@@ -173,15 +186,11 @@ fn table(
             "walk-in "
         };
         let groups = node.memberships.join(", ");
-        let version = node.last_updated_version;
         let report = reports.get(&fold(&node.name));
-        let runs = match report.and_then(|report| report.applied) {
-            Some(applied) => format!("runs {applied}"),
-            None => "runs -".to_owned(),
-        };
         let line = format!(
-            "{:width$}  {came}  version {version:<5}  {runs:<10}  {seen:<19}  {groups}",
-            node.name
+            "{:width$}  {came}  {:runs_width$}  {seen:<19}  {groups}",
+            node.name,
+            runs(node)
         );
         console.line(line.trim_end())?;
         if let Some(error) = report.and_then(|report| report.error.as_ref()) {

@@ -38,7 +38,7 @@ use hence_model::unit::Unit;
 pub use hence_service::explained::shown;
 pub use hence_service::moment::moment;
 use hence_service::seal::Seal;
-use hence_service::secrets::NO_KEY;
+use hence_service::secrets::{Keeper, NO_KEY};
 use hence_service::{Leave, Service};
 use hence_store::{Receipt, Redb, Refused, Request};
 use serde::Serialize;
@@ -180,8 +180,10 @@ impl Ledger {
         let store = self.place(console)?.open(console)?;
         let mut service = Service::open(store).map_err(|refused| stop(console, refused))?;
         // Most of what is done needs no key; what does says what is wrong with it.
-        if let Ok(Some(seal)) = self.key_at(console).and_then(|place| place.read()) {
-            service.unlock(seal);
+        match self.key_at(console).map(|place| place.read()) {
+            Ok(Ok(Some(seal))) => service.is_kept_by(Keeper::Us(seal)),
+            Ok(_) => {}
+            Err(_) => service.is_kept_by(Keeper::Others),
         }
         Ok(service)
     }

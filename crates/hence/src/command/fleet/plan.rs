@@ -194,10 +194,7 @@ pub fn text(
                 after,
             } = changed;
             let id = alike.first + number;
-            let legible = |resolved: &Option<Resolved>| {
-                let text = value(resolved);
-                service.legible(&text).unwrap_or(text)
-            };
+            let legible = |resolved: &Option<Resolved>| service.legible(&value(resolved));
             let (before, after) = (legible(before), legible(after));
             console.line(&format!("  p{id}  {name}   {before} → {after}"))?;
         }

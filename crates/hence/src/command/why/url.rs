@@ -168,11 +168,9 @@ impl Why {
         }
         for promise in &found {
             let (nodes, answer) = (promise.nodes.join(", "), &promise.answer);
-            writeln!(
-                console.data(),
-                "http://{host}{url} on {nodes} answers {answer}"
-            )?;
-            writeln!(console.data(), "  by `{}`", promise.assertion)?;
+            let by = &promise.assertion;
+            let words = format!("http://{host}{url} on {nodes} answers {answer}\n  by `{by}`");
+            writeln!(console.data(), "{}", service.legible(&words))?;
             if let Some(reason) = &promise.reason {
                 write!(console.data(), "{}", reason.text(&service))?;
             }
@@ -198,7 +196,7 @@ struct Reason {
 
 impl Reason {
     fn text(&self, service: &Service) -> String {
-        text(&self.archive(service), &self.explanation)
+        service.legible(&text(&self.archive(service), &self.explanation))
     }
 
     fn value(&self, service: &Service) -> serde_json::Value {
