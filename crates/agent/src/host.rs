@@ -4,10 +4,10 @@ use std::fs::{self, OpenOptions};
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use hence_closure::process::{self, Ran};
 
 /// What an agent needs of the machine that it runs on.
 pub trait Host {
@@ -35,17 +35,6 @@ pub trait Host {
     fn wait(&self, time: Duration) -> Woken;
     /// Whether somebody wants the agent to end.
     fn is_stopped(&self) -> bool;
-}
-
-/// How a command ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ran {
-    /// What is wrong with its end; nothing if it went well.
-    pub failure: Option<String>,
-    /// The beginning of what it printed.
-    pub output: String,
-    /// The beginning of what it complained about.
-    pub complaint: String,
 }
 
 /// Why waiting ended.
@@ -120,10 +109,6 @@ pub struct Machine {
 
 /// No file that an agent reads is longer.
 const LONGEST: u64 = 64 << 20;
-/// So much is kept of what a command says.
-const KEPT: u64 = 256 << 10;
-/// So long a stream may stay open when its command has ended: a daemon may have inherited it.
-const LINGER: Duration = Duration::from_millis(200);
 
 impl Host for Machine {
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>> {
@@ -200,34 +185,7 @@ impl Host for Machine {
     }
 
     fn run(&self, command: &[String], limit: Duration) -> io::Result<Ran> {
-        let (program, arguments) = command.split_first().ok_or(ErrorKind::InvalidInput)?;
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        let output = Heard::listen(child.stdout.take());
-        let complaint = Heard::listen(child.stderr.take());
-        let begun = Instant::now();
-        let mut pause = Duration::from_millis(1);
-        let failure = loop {
-            if let Some(status) = child.try_wait()? {
-                break (!status.success()).then(|| status.to_string());
-            }
-            if begun.elapsed() >= limit {
-                child.kill()?;
-                child.wait()?;
-                break Some(format!("it took longer than {} s", limit.as_secs_f64()));
-            }
-            thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(50));
-        };
-        Ok(Ran {
-            failure,
-            output: output.text(),
-            complaint: complaint.text(),
-        })
+        process::run(command, limit)
     }
 
     fn now(&self) -> u64 {
@@ -267,87 +225,5 @@ fn synchronise(path: &Path) -> io::Result<()> {
     {
         let _ = path;
         Ok(())
-    }
-}
-
-/// What comes out of a stream. It is read to its end, so that nobody has to wait, and its beginning is kept.
-struct Heard {
-    kept: Arc<Mutex<Vec<u8>>>,
-    listener: Option<thread::JoinHandle<()>>,
-}
-
-impl Heard {
-    fn listen(stream: Option<impl Read + Send + 'static>) -> Self {
-        let kept = Arc::new(Mutex::new(Vec::new()));
-        let into = Arc::clone(&kept);
-        let listener = stream.map(|mut stream| {
-            thread::spawn(move || {
-                let mut buffer = [0; 8192];
-                while let Ok(length @ 1..) = stream.read(&mut buffer) {
-                    let mut kept = into.lock().unwrap_or_else(PoisonError::into_inner);
-                    let room = KEPT as usize - kept.len();
-                    kept.extend_from_slice(&buffer[..length.min(room)]);
-                }
-            })
-        });
-        Self { kept, listener }
-    }
-
-    fn text(self) -> String {
-        let begun = Instant::now();
-        while self.listener.as_ref().is_some_and(|one| !one.is_finished())
-            && begun.elapsed() < LINGER
-        {
-            thread::sleep(Duration::from_millis(1));
-        }
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&kept).into_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(words: &[&str]) -> Vec<String> {
-        words.iter().map(|word| (*word).to_owned()).collect()
-    }
-
-    #[test]
-    fn a_command_is_heard_and_bounded() {
-        let machine = Machine::default();
-        let second = Duration::from_secs(10);
-        let ran = machine.run(
-            &words(&["sh", "-c", "echo out; echo err >&2; exit 3"]),
-            second,
-        );
-        let ran = ran.unwrap();
-        assert_eq!(
-            (ran.output.as_str(), ran.complaint.as_str()),
-            ("out\n", "err\n")
-        );
-        assert_eq!(ran.failure.as_deref(), Some("exit status: 3"));
-        let ran = machine
-            .run(&words(&["sleep", "60"]), Duration::from_millis(50))
-            .unwrap();
-        assert!(ran.failure.unwrap().contains("longer than"));
-        // Whoever stays in the background with the stream does not hold the agent up: it is still there afterwards.
-        let ran = machine
-            .run(&words(&["sh", "-c", "sleep 60 & echo $!"]), second)
-            .unwrap();
-        assert_eq!(ran.failure, None);
-        let end = machine.run(&words(&["kill", ran.output.trim()]), second);
-        assert_eq!(end.unwrap().failure, None);
-        let loud = words(&["sh", "-c", "yes | head -c 1000000"]);
-        assert_eq!(
-            machine.run(&loud, second).unwrap().output.len() as u64,
-            KEPT
-        );
-        assert!(
-            machine
-                .run(&words(&["there-is-no-such-program"]), second)
-                .is_err()
-        );
-        assert!(machine.run(&[], second).is_err());
     }
 }

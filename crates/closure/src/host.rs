@@ -5,12 +5,12 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{IpAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::address::Endpoint;
+use crate::process::{self, Ran};
 use crate::tls::{self, Secured};
 
 /// What a closure needs of the machine that it runs on. Unless they say so, changes need not be on the disk when they
@@ -117,40 +117,12 @@ pub enum Signal {
     HangUp,
 }
 
-/// How a command ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ran {
-    /// What is wrong with its end; nothing if it went well.
-    pub failure: Option<String>,
-    /// The beginning of what it printed.
-    pub output: String,
-    /// The beginning of what it complained about.
-    pub complaint: String,
-}
-
-impl Ran {
-    /// Nothing if it went well, or else what it said.
-    pub fn well(self) -> Result<String, String> {
-        match self.failure {
-            None => Ok(self.output),
-            Some(failure) => Err(match self.complaint.trim() {
-                "" => failure,
-                said => said.to_owned(),
-            }),
-        }
-    }
-}
-
 /// The machine itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Machine;
 
 /// No file that a closure reads is longer.
 const LONGEST: u64 = 4 << 30;
-/// So much is kept of what a command says.
-const KEPT: usize = 1 << 20;
-/// So long a stream may stay open when its command has ended: a server may have inherited it.
-const LINGER: Duration = Duration::from_millis(200);
 /// If so many files are to be on the disk, it is told once for all.
 const MANY: usize = 64;
 
@@ -292,34 +264,7 @@ impl Host for Machine {
     }
 
     fn run(&self, command: &[String], limit: Duration) -> io::Result<Ran> {
-        let (program, arguments) = command.split_first().ok_or(ErrorKind::InvalidInput)?;
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        let output = Heard::listen(child.stdout.take());
-        let complaint = Heard::listen(child.stderr.take());
-        let begun = Instant::now();
-        let mut pause = Duration::from_millis(1);
-        let failure = loop {
-            if let Some(status) = child.try_wait()? {
-                break (!status.success()).then(|| status.to_string());
-            }
-            if begun.elapsed() >= limit {
-                child.kill()?;
-                child.wait()?;
-                break Some(format!("it took longer than {} s", limit.as_secs_f64()));
-            }
-            thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(20));
-        };
-        Ok(Ran {
-            failure,
-            output: output.text(),
-            complaint: complaint.text(),
-        })
+        process::run(command, limit)
     }
 
     fn signal(&self, process: u32, signal: Signal) -> io::Result<bool> {
@@ -497,39 +442,4 @@ fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode)).about(path)?;
     let _ = (path, mode);
     Ok(())
-}
-
-/// What comes out of a stream. It is read to its end, so that nobody has to wait, and its beginning is kept.
-struct Heard {
-    kept: Arc<Mutex<Vec<u8>>>,
-    listener: Option<thread::JoinHandle<()>>,
-}
-
-impl Heard {
-    fn listen(stream: Option<impl Read + Send + 'static>) -> Self {
-        let kept = Arc::new(Mutex::new(Vec::new()));
-        let into = Arc::clone(&kept);
-        let listener = stream.map(|mut stream| {
-            thread::spawn(move || {
-                let mut buffer = [0; 8192];
-                while let Ok(length @ 1..) = stream.read(&mut buffer) {
-                    let mut kept = into.lock().unwrap_or_else(PoisonError::into_inner);
-                    let room = KEPT - kept.len();
-                    kept.extend_from_slice(&buffer[..length.min(room)]);
-                }
-            })
-        });
-        Self { kept, listener }
-    }
-
-    fn text(self) -> String {
-        let begun = Instant::now();
-        while self.listener.as_ref().is_some_and(|one| !one.is_finished())
-            && begun.elapsed() < LINGER
-        {
-            thread::sleep(Duration::from_millis(1));
-        }
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&kept).into_owned()
-    }
 }

@@ -29,6 +29,7 @@ pub mod modules;
 pub mod part;
 pub mod pending;
 pub mod probe;
+pub mod process;
 pub mod publish;
 pub mod server;
 pub mod settings;

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use hence_closure::address::{Endpoint, Name};
 use hence_closure::closure::{Closure, Published};
-use hence_closure::host::{Entry, Host, Machine, Ran, Signal};
+use hence_closure::host::{Entry, Host, Machine, Signal};
 use hence_closure::probe::Probe;
+use hence_closure::process::Ran;
 use hence_closure::server::Server;
 use hence_closure::site::Site;
 use hence_closure::tls::Secured;
