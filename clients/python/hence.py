@@ -129,11 +129,13 @@ class Hence:
         *,
         take: Sequence[str] = (),
         dormant: bool = False,
+        handed_in: Sequence[Dict[str, str]] = (),
         **doing: Any,
     ) -> Dict[str, Any]:
         """Changes what is asserted. `take` are keys that may be taken from their owners; `dormant` allows what has no
-        effect yet. Like every change it takes `owner`, `message`, `origin` and `if_version`."""
-        body = {"commands": commands, "take": list(take), "dormant": dormant, **doing}
+        effect yet; `handed_in` are secrets in it, as `seal` answered. Like every change it takes `owner`, `message`,
+        `origin` and `if_version`."""
+        body = {"commands": commands, "take": list(take), "dormant": dormant, "handed_in": list(handed_in), **doing}
         return self._json("POST", "commits", body)
 
     def undo(self, version: Optional[int] = None, **doing: Any) -> Dict[str, Any]:
@@ -183,7 +185,8 @@ class Hence:
         return self._json("POST", "rollout/" + _part(order), doing)
 
     def seal(self, secret: str) -> Dict[str, str]:
-        """A secret under the server's key, as `sealed(FINGERPRINT CONTENT)` in commands takes it."""
+        """A secret under the server's key, as `sealed(FINGERPRINT CONTENT)` in commands takes it. A token that does not
+        administer gives the answer to `commit`, too: its `receipt` says who knows the secret."""
         return self._json("POST", "seal", {"text": secret})
 
     # Nodes.

@@ -25,8 +25,11 @@ impl Asked for Doing {
 }
 
 impl Asked for Commit {
-    const FIELDS: &'static [&'static [&'static str]] =
-        &[&["commands", "objects", "take", "dormant", "import"], DOING];
+    const FIELDS: &'static [&'static [&'static str]] = &[
+        &["commands", "objects", "take", "dormant"],
+        &["import", "handed_in"],
+        DOING,
+    ];
 }
 
 impl Asked for Undo {
@@ -151,6 +154,9 @@ pub struct Commit {
     /// Whether what is wrong is told, and does not stand in the way.
     #[serde(default)]
     pub import: bool,
+    /// Secrets that were sealed for it, as they were answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub handed_in: Vec<Sealed>,
 }
 
 /// Commands.
@@ -600,6 +606,8 @@ pub struct Sealed {
     pub fingerprint: String,
     /// What only the server can open.
     pub content: String,
+    /// Says with which token it was handed in, and for how long that counts.
+    pub receipt: String,
 }
 
 /// `POST /api/v1/objects`: the objects with these hashes, as frames.

@@ -28,7 +28,6 @@ use tokio::sync::{Semaphore, broadcast, oneshot, watch};
 
 use crate::access::Access;
 use crate::answer::No;
-use crate::handed_in::HandedIn;
 use crate::limits::Counts;
 use crate::metrics::Metrics;
 use crate::{Limits, Parts, Stop};
@@ -46,7 +45,6 @@ pub struct Hub {
     pub(crate) connections: Arc<Semaphore>,
     /// Nodes that check in, and wait for the service.
     waiting: Mutex<Vec<(CheckIn, Telling)>>,
-    pub(crate) handed_in: HandedIn,
     /// When a store that is shared was last heard of.
     heard: Mutex<Instant>,
 }
@@ -134,7 +132,6 @@ impl Hub {
             metrics: Metrics::default(),
             connections: Arc::new(Semaphore::new(parts.limits.connections)),
             waiting: Mutex::default(),
-            handed_in: HandedIn::default(),
             heard: Mutex::new(Instant::now()),
             parts: Rest {
                 seal: parts.seal,
@@ -161,6 +158,17 @@ impl Hub {
         let token = self.view().tokens.get(&crate::sum(token)).cloned()?;
         let lasts = token.expires.is_none_or(|end| self.now() < end);
         lasts.then_some(Access(token))
+    }
+
+    /// Whether a secret was handed in with a token of late, here or at another server of this ledger. Whoever knows a secret
+    /// may say it anywhere; whoever only read it sealed may not.
+    pub(crate) fn has_receipt(&self, token: &Token, handed_in: &words::Sealed) -> bool {
+        let sealed = Sealed {
+            fingerprint: handed_in.fingerprint.as_str().into(),
+            content: handed_in.content.as_str().into(),
+        };
+        let seal = self.parts.seal.as_ref();
+        seal.is_some_and(|seal| seal.knows(&handed_in.receipt, &sealed, &token.name, self.now()))
     }
 
     pub(crate) fn now(&self) -> u64 {

@@ -4,7 +4,6 @@
 //! connection    accepts, limits, encrypts, ends gracefully
 //! access        whose token it is, and what it may
 //! routes        what is asked, answered from the hub
-//! handed_in     secrets that were sealed here, until they are asserted
 //! page          the same for people, in a browser
 //! hub           the one service behind all connections; what it published last is read without waiting for it
 //! ```
@@ -14,7 +13,6 @@
 mod access;
 mod answer;
 mod connection;
-mod handed_in;
 mod hub;
 mod limits;
 mod metrics;

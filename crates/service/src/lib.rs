@@ -24,7 +24,6 @@ use hence_fleet::name::{NAME, must_be_name, must_be_named};
 use hence_fleet::token::{Bearer, Role, Token};
 use hence_fleet::{Pool, Words, check, words};
 use hence_ledger::admission::{FACTS, FORBIDDEN, WALK_IN};
-use hence_ledger::value::Sealed;
 use hence_ledger::{Change, Command, Hash, Key, Keys, State};
 use hence_model::diagnostic::{Diagnostic, Severity};
 use hence_store::{Proposal, Receipt, Refused, Repository, Request, Rules, Store};
@@ -65,8 +64,8 @@ pub struct Leave {
     pub dormant: bool,
     /// The token that must allow every change.
     pub bearer: Option<Token>,
-    /// What its bearer handed in to be sealed.
-    pub handed_in: Vec<Sealed>,
+    /// Secrets that were handed in to be sealed, with receipts.
+    pub handed_in: Vec<hence_api::words::Sealed>,
 }
 
 impl Service {
@@ -472,7 +471,7 @@ fn forbidden(bearer: &Token, keys: impl Iterator<Item = Keys>) -> Vec<Diagnostic
 #[derive(Clone, Copy)]
 enum Said<'s> {
     /// Now, with these secrets handed in to be sealed.
-    Anew(&'s [Sealed]),
+    Anew(&'s [hence_api::words::Sealed]),
     /// In an earlier version, under the same keys.
     Before,
 }

@@ -81,6 +81,7 @@ impl Remote {
             take: leave.take.iter().map(Key::to_string).collect(),
             dormant: leave.dormant,
             import,
+            handed_in: leave.handed_in.clone(),
         };
         let done: words::Done = self.0.post("commits", &commit)?;
         let told = done.told.iter().cloned().map(Diagnostic::from).collect();

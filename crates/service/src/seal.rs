@@ -12,6 +12,7 @@ pub struct Seal {
     sum: [u8; 32],
     stream: [u8; 32],
     fingerprint: [u8; 32],
+    receipt: [u8; 32],
 }
 
 impl Seal {
@@ -21,6 +22,7 @@ impl Seal {
             sum: blake3::derive_key("hence ledger 2026: sum of a secret", key),
             stream: blake3::derive_key("hence ledger 2026: stream over a secret", key),
             fingerprint: blake3::derive_key("hence ledger 2026: fingerprint of a secret", key),
+            receipt: blake3::derive_key("hence ledger 2026: receipt for a secret", key),
         }
     }
 
@@ -44,6 +46,32 @@ impl Seal {
         // Compared in constant time.
         let is_whole = blake3::keyed_hash(&self.sum, &text) == blake3::Hash::from_bytes(*sum);
         is_whole.then(|| String::from_utf8(text).ok())?
+    }
+
+    /// A receipt for a secret that somebody handed in, which counts until a time. Whoever has the key knows it again.
+    pub fn receipt(&self, sealed: &Sealed, token: &str, until: u64) -> String {
+        format!("{until}-{}", self.signature(sealed, token, until).to_hex())
+    }
+
+    /// Whether something is a receipt that still counts.
+    pub fn knows(&self, receipt: &str, sealed: &Sealed, token: &str, now: u64) -> bool {
+        let parts = receipt.split_once('-').and_then(|(until, signature)| {
+            let signature = blake3::Hash::from_hex(signature).ok()?;
+            Some((until.parse::<u64>().ok()?, signature))
+        });
+        // Compared in constant time.
+        parts.is_some_and(|(until, signature)| {
+            now < until && signature == self.signature(sealed, token, until)
+        })
+    }
+
+    fn signature(&self, sealed: &Sealed, token: &str, until: u64) -> blake3::Hash {
+        let Sealed {
+            fingerprint,
+            content,
+        } = sealed;
+        let words = serde_json::json!([until, fingerprint, content, token]);
+        blake3::keyed_hash(&self.receipt, words.to_string().as_bytes())
     }
 
     /// Covers what is open, and uncovers what is covered.
@@ -100,5 +128,22 @@ mod tests {
             content: "abc".into(),
         };
         assert_eq!(seal.open(&odd), None);
+    }
+
+    #[test]
+    fn a_receipt_is_for_one_secret_one_token_and_a_while() {
+        let (seal, other) = (Seal::new(&[7; 32]), Seal::new(&[8; 32]));
+        let (secret, another) = (seal.seal("x"), seal.seal("y"));
+        let receipt = seal.receipt(&secret, "ann", 100);
+        assert!(seal.knows(&receipt, &secret, "ann", 99));
+        assert!(!seal.knows(&receipt, &secret, "ann", 100));
+        assert!(!seal.knows(&receipt, &secret, "bob", 99));
+        assert!(!seal.knows(&receipt, &another, "ann", 99));
+        assert!(!other.knows(&receipt, &secret, "ann", 99));
+        let longer = receipt.replacen("100-", "900-", 1);
+        assert!(!seal.knows(&longer, &secret, "ann", 99));
+        for odd in ["", "100", "100-", "100-zz", "-"] {
+            assert!(!seal.knows(odd, &secret, "ann", 99), "{odd}");
+        }
     }
 }

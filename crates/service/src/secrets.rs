@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use hence_api::words;
 use hence_fleet::Kind;
 use hence_fleet::partial::Resolved;
 use hence_fleet::token::{Role, Token};
@@ -105,14 +106,19 @@ fn said(change: &Change) -> Option<&Sealed> {
 }
 
 /// What a token says sealed where nobody said it, without having handed it in.
-pub(crate) fn carried(bearer: &Token, known: &[Sealed], changes: &[Change]) -> Vec<Diagnostic> {
+pub(crate) fn carried(
+    bearer: &Token,
+    handed_in: &[words::Sealed],
+    changes: &[Change],
+) -> Vec<Diagnostic> {
     if bearer.may_everywhere(Role::Administer) {
         return Vec::new();
     }
+    let known: BTreeSet<&str> = handed_in.iter().map(|one| one.content.as_str()).collect();
     let is_carried = |change: &&Change| {
         let was_said = change.before.as_ref().map(|before| &before.value)
             == change.after.as_ref().map(|after| &after.value);
-        said(change).is_some_and(|sealed| !was_said && !known.contains(sealed))
+        said(change).is_some_and(|sealed| !was_said && !known.contains(&*sealed.content))
     };
     let carried = changes.iter().filter(is_carried);
     let trouble = |change: &Change| {

@@ -226,7 +226,7 @@ fn the_story(name: &str, data: &str) {
         (&here, "the server was asked, and answers so\n"),
         (
             &there,
-            "http://foo.test/Notice on web1, web2, web3 answers 200, text/plain, blob:",
+            "http://foo.test/Notice on web1, web2, web3 answers 200, text/plain, \"Closed on Sundays\"\n",
         ),
     ] {
         assert!(told.contains(words), "{words}\n{told}");

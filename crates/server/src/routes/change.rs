@@ -19,6 +19,9 @@ use crate::answer::{Answer, No, done, json};
 use crate::hub::Hub;
 use crate::{BAD_REQUEST, NOT_FOUND};
 
+/// So long somebody may take to assert what they handed in, in milliseconds.
+const RECEIPT_LASTS: u64 = 600_000;
+
 pub async fn commit(
     State(hub): State<Arc<Hub>>,
     access: Access,
@@ -33,11 +36,13 @@ pub async fn commit(
         access.must_own(owner)?;
     }
     let take: Result<Vec<Key>, No> = commit.take.iter().map(|key| read_key(key)).collect();
+    let mut handed_in = commit.handed_in;
+    handed_in.retain(|one| hub.has_receipt(&access.0, one));
     let leave = Leave {
         take: take?,
         dormant: commit.dormant,
         bearer: Some((*access.0).clone()),
-        handed_in: hub.handed_in.by(&access.0.name, hub.now()),
+        handed_in,
     };
     let words: Vec<String> = commands.iter().map(Command::to_string).collect();
     let mut request = hub.request(&access.0, doing, &words.join("; "));
@@ -260,8 +265,9 @@ pub async fn seal(
         return Err(No::new(NOT_FOUND, "this server has no key to seal with"));
     };
     let sealed = seal.seal(&secret.text);
-    hub.handed_in.note(&access.0.name, &sealed, hub.now());
+    let until = hub.now().saturating_add(RECEIPT_LASTS);
     Ok(json(&words::Sealed {
+        receipt: seal.receipt(&sealed, &access.0.name, until),
         fingerprint: sealed.fingerprint.to_string(),
         content: sealed.content.to_string(),
     }))

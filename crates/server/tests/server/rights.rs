@@ -38,11 +38,26 @@ fn what_is_sealed_stays_under_its_key_unless_the_secret_is_handed_in() {
         format!("sealed({} {})", own.fingerprint, own.content),
         secret
     );
-    commit(&someone, &carry).unwrap();
+    let carried = |own: &words::Sealed| words::Commit {
+        commands: words::Commands::Text(carry.clone()),
+        handed_in: vec![own.clone()],
+        ..words::Commit::default()
+    };
+    assert_eq!(no(commit(&someone, &carry)).0, 403);
+    let forged = words::Sealed {
+        receipt: own.receipt.replacen('1', "2", 1),
+        ..own.clone()
+    };
+    let refused = someone.post::<words::Done>("commits", &carried(&forged));
+    assert_eq!(no(refused).0, 403);
+    someone
+        .post::<words::Done>("commits", &carried(&own))
+        .unwrap();
     // What another token handed in does not count.
     let other = server.token("other", &[grant("read", &[]), grant("write", &["node"])]);
     commit(&admin, "retract node/evil/param/KEY").unwrap();
-    assert_eq!(no(commit(&other, &carry)).0, 403);
+    let refused = other.post::<words::Done>("commits", &carried(&own));
+    assert_eq!(no(refused).0, 403);
     // Whoever administers may carry secrets about.
     commit(&admin, &carry).unwrap();
 }

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use hence_ledger::{Command, Keys, Value, Vocabulary};
+use hence_service::Leave;
 
 use super::{Changing, commands, faulty, key, names};
 use crate::console::Console;
@@ -24,31 +25,30 @@ pub struct Assert {
 impl Assert {
     /// Asserts it.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let mut leave = self.changing.leave()?;
         let value = match (&self.value, self.secret) {
             (Some(text), _) => Value::text(text.as_str()),
             (None, false) => Value::Nothing,
-            (None, true) => self.sealed(console)?,
+            (None, true) => self.sealed(console, &mut leave)?,
         };
         let meant = hence_fleet::Words.assertion(&names(&self.key)?, value);
         let (key, value) = meant.map_err(faulty)?;
         let owner = self.changing.owner().into();
-        commit(
-            console,
-            &self.changing,
-            &[Command::Assert { owner, key, value }],
-        )
+        let command = Command::Assert { owner, key, value };
+        commit(console, &self.changing, &[command], &leave)
     }
 }
 
 impl Assert {
     /// A secret, of which only the line feed behind it is no part.
-    fn sealed(&self, console: &mut Console<'_>) -> Result<Value, Stop> {
+    fn sealed(&self, console: &mut Console<'_>, leave: &mut Leave) -> Result<Value, Stop> {
         let mut text = String::new();
         console.input().read_line(&mut text)?;
         let text = text.trim_end_matches(['\n', '\r']);
         // The key is beside the ledger.
         let service = self.changing.ledger.make(console)?;
-        let mut sealed = self.changing.ledger.sealed(console, &service, &[text])?;
+        let ledger = &self.changing.ledger;
+        let mut sealed = ledger.sealed(console, &service, &[text], leave)?;
         Ok(Value::Sealed(sealed.remove(0)))
     }
 }
@@ -73,7 +73,8 @@ impl Retract {
             true => Keys::Under(key),
             false => Keys::Only(key),
         };
-        commit(console, &self.changing, &[Command::Retract(keys)])
+        let leave = self.changing.leave()?;
+        commit(console, &self.changing, &[Command::Retract(keys)], &leave)
     }
 }
 
@@ -82,12 +83,12 @@ pub fn commit(
     console: &mut Console<'_>,
     changing: &Changing,
     commands: &[Command],
+    leave: &Leave,
 ) -> Result<Exit, Stop> {
-    let leave = changing.leave()?;
     let words: Vec<String> = commands.iter().map(Command::to_string).collect();
     let request = changing.request(console, words.join("; "));
     let mut service = changing.ledger.make(console)?;
-    let result = service.commit(&request, commands, &leave);
+    let result = service.commit(&request, commands, leave);
     changing.tell(console, result)
 }
 

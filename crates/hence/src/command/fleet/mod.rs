@@ -229,12 +229,13 @@ impl Ledger {
 }
 
 impl Ledger {
-    /// Seals secrets, here or at the server.
+    /// Seals secrets, here or at the server, which gives leave to say them.
     pub fn sealed(
         &self,
         console: &Console<'_>,
         service: &Service,
         texts: &[&str],
+        leave: &mut Leave,
     ) -> Result<Vec<Sealed>, Stop> {
         let Some(client) = self.client(console)? else {
             let seal = self.seal(console, service)?;
@@ -247,9 +248,10 @@ impl Ledger {
                 .post("seal", &words::Secret { text })
                 .map_err(failed)?;
             sealed.push(Sealed {
-                fingerprint: answer.fingerprint.into(),
-                content: answer.content.into(),
+                fingerprint: answer.fingerprint.as_str().into(),
+                content: answer.content.as_str().into(),
             });
+            leave.handed_in.push(answer);
         }
         Ok(sealed)
     }

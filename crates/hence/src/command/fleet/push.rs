@@ -107,7 +107,7 @@ impl Push {
         sources: &Sources,
         compiled: Compiled,
     ) -> Result<Exit, Stop> {
-        let leave = self.changing.leave()?;
+        let mut leave = self.changing.leave()?;
         let mut service = self.changing.ledger.make(console)?;
         let mut assertions = compiled.assertions;
         if !compiled.secrets.is_empty() {
@@ -118,7 +118,8 @@ impl Push {
                 assertions.iter_mut().filter(is_secret).collect();
             let texts = secrets.iter().filter_map(|secret| secret.value.as_text());
             let texts: Vec<&str> = texts.collect();
-            let sealed = self.changing.ledger.sealed(console, &service, &texts)?;
+            let ledger = &self.changing.ledger;
+            let sealed = ledger.sealed(console, &service, &texts, &mut leave)?;
             for (secret, sealed) in secrets.into_iter().zip(sealed) {
                 secret.value = Value::Sealed(sealed);
             }

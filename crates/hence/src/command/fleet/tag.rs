@@ -32,7 +32,7 @@ impl Tag {
         let (key, value) = meant.map_err(faulty)?;
         let owner = self.changing.owner().into();
         let command = Command::Assert { owner, key, value };
-        commit(console, &self.changing, &[command])
+        commit(console, &self.changing, &[command], &self.changing.leave()?)
     }
 }
 
@@ -61,11 +61,8 @@ impl Untag {
             }))));
         }
         drop(service);
-        commit(
-            console,
-            &self.changing,
-            &[Command::Retract(Keys::Only(key))],
-        )
+        let command = Command::Retract(Keys::Only(key));
+        commit(console, &self.changing, &[command], &self.changing.leave()?)
     }
 }
 
