@@ -168,9 +168,13 @@ impl Discard {
     /// Forgets it.
     pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let closure = http.open(console)?;
-        let done = closure.forget_pending(http.owner());
-        done.map_err(|refused| stop(console, refused))?;
-        console.say("nothing is pending");
+        let owner = http.owner();
+        let forgotten = closure.forget_pending(owner);
+        let forgotten = forgotten.map_err(|refused| stop(console, refused))?;
+        console.say(&match forgotten {
+            true => format!("what `{owner}` had pending is forgotten; what is served stays"),
+            false => format!("`{owner}` had nothing pending"),
+        });
         Ok(Exit::Done)
     }
 }
@@ -219,7 +223,7 @@ impl Commit {
         let published = closure.commit(&request, &pending.commands, manner);
         let is_waiting = matches!(
             published,
-            Ok(Published::Served { .. } | Published::Stopped { .. })
+            Ok(Published::Served { .. } | Published::Stopped { .. } | Published::Silent { .. })
         );
         if within.is_some() && !is_waiting {
             closure

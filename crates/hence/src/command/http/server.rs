@@ -7,10 +7,11 @@ use hence_closure::address::Endpoint;
 use hence_closure::checks;
 use hence_closure::closure::failed;
 use hence_closure::part::Part;
+use hence_closure::publish;
 use hence_ledger::Hash;
 use serde::Serialize;
 
-use super::{Http, stop, warn};
+use super::{Http, silent, stop, warn};
 use crate::command::fleet::{Format, many, print_json};
 use crate::console::Console;
 use crate::{Exit, Stop};
@@ -23,6 +24,9 @@ impl Start {
     /// Starts it.
     pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let mut closure = http.open(console)?;
+        if closure.endpoints().is_empty() {
+            return Err(stop(console, publish::nowhere().into()));
+        }
         closure.start().map_err(|refused| stop(console, refused))?;
         let generation = closure
             .current()
@@ -157,6 +161,7 @@ impl Recover {
             .map_err(|refused| stop(console, refused))?;
         console.say(&match process {
             Some(_) => format!("generation {generation} is served"),
+            None if closure.endpoints().is_empty() => silent(generation),
             None => format!("generation {generation} is ready, and the server does not run"),
         });
         Ok(Exit::Done)
