@@ -235,7 +235,7 @@ fn a_script_refuses_or_breaks_at_a_place() {
     };
     assert_eq!(
         (message.as_str(), place),
-        ("Division by zero: 1 / 0", Some((4, 5)))
+        ("division by zero: 1 / 0", Some((4, 5)))
     );
 }
 
