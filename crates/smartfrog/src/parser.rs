@@ -64,6 +64,8 @@ pub trait Handler {
     fn include(&mut self, unit: &mut Unit, file: FileId, span: Span);
     /// That text has ended.
     fn end_include(&mut self, unit: &mut Unit);
+    /// The text of another file would be here, and cannot be read.
+    fn unread_include(&mut self) {}
     /// `[tags] target value` of the production language, for values that are none of the above.
     fn expression(&mut self, unit: &mut Unit, target: &[Part], value: Expression);
     /// Tags that belong to the next assignment.
