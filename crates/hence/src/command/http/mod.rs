@@ -189,6 +189,9 @@ fn stop(console: &mut Console<'_>, refused: Refused) -> Stop {
         Refused::Because(mut troubles) => {
             for trouble in &mut troubles {
                 trouble.message = console.as_given(&worded(&trouble.message));
+                for help in &mut trouble.help {
+                    *help = worded(help);
+                }
                 let path = trouble.path.take();
                 trouble.path = path.map(|path| worded(&format!("`{path}`")).replace('`', ""));
             }
@@ -199,12 +202,15 @@ fn stop(console: &mut Console<'_>, refused: Refused) -> Stop {
     fleet::stop(console, refused)
 }
 
-/// A text with the keys in it as words.
+/// A text with the keys in it as words, and with the versions of the ledger as what they are here: generations.
 fn worded(text: &str) -> String {
     let pieces = text.split('`').enumerate().map(|(number, piece)| {
-        let subject = (number % 2 == 1).then(|| Subject::of(&Key::from_text(piece)));
-        match subject.flatten() {
+        if number % 2 == 0 {
+            return piece.replace("version", "generation");
+        }
+        match Subject::of(&Key::from_text(piece)) {
             Some(subject) => subject.to_string(),
+            None if piece.starts_with("undo ") => format!("hence http {piece}"),
             None => piece.to_owned(),
         }
     });
