@@ -662,10 +662,13 @@ impl<'a, H: Handler> Parser<'a, H> {
             Token::Integer | Token::Float => self.number()?,
             Token::Word => {
                 self.expected("a value that is written out");
-                self.advise(
-                    "a vector holds basic values only, no references; \
-                     `DATA` makes a reference a value",
-                );
+                self.advise(match self.is_production() {
+                    true => "`DATA` makes a reference a value",
+                    false => {
+                        "a vector holds basic values only, no references; \
+                         `DATA` makes a reference a value"
+                    }
+                });
                 return Err(Lost);
             }
             Token::OpenBrace => {
