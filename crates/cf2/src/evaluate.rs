@@ -205,7 +205,7 @@ impl<'w> Evaluator<'w> {
         Err(Stop)
     }
 
-    fn path_of_running(&self) -> Option<String> {
+    pub(crate) fn path_of_running(&self) -> Option<String> {
         let entry = self
             .running
             .iter()

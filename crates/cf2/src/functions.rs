@@ -334,6 +334,7 @@ impl Evaluator<'_> {
     /// How a function combines values, if it can.
     pub(crate) fn mutation(&mut self, name: Symbol, span: Span) -> Evaluated<function::Mutation> {
         let text = self.name(name).to_owned();
+        let span = self.named_behind(span, &text);
         let mutation = match text.as_str() {
             "max" | "min" | "sum" => Some(function::Mutation::Commutative),
             standard if is_standard(standard) => None,
@@ -348,6 +349,20 @@ impl Evaluator<'_> {
                 ))
             }
         }
+    }
+
+    /// The place of a function in the operator behind a resource: `X ~(function)> …`; that of the resource, if there is
+    /// something else between them.
+    fn named_behind(&self, resource: Span, function: &str) -> Span {
+        let sources = &self.unit.sources;
+        let end = sources.span(sources.file_at(resource.start)).end;
+        let rest = sources.slice(Span::new(resource.end, end));
+        let behind = rest.trim_start_matches([' ', '\t', '~', '(']);
+        if !behind.starts_with(function) {
+            return resource;
+        }
+        let start = end - behind.len() as u32;
+        Span::new(start, start + function.len() as u32)
     }
 
     /// Combines the values of the highest candidates with what is below them (§4.3).

@@ -798,11 +798,20 @@ impl Evaluator<'_> {
                 format!("or let a function combine them, in the imported files: `{name} ~(max)> …`")
             }
         };
+        // The importing file has it in the block into which the others are imported.
+        let path = self.path_of_running().unwrap_or_default();
+        let (block, own) = match path.strip_suffix(&format!(".{name}")) {
+            Some(block) => (
+                format!(", in the block `{block}`"),
+                format!("{block}.Own{name}"),
+            ),
+            None => (String::new(), format!("Own{name}")),
+        };
         self.stop(
             diagnostic
-                .help(format!("say which value it is to be, in the importing file: `{name} => …`"))
+                .help(format!("say which value it is to be, in the importing file{block}: `{name} => …`"))
                 .help(combined)
-                .help(format!("or give each a private name of its own in the imported files, and choose: `{name} => $Block.Own{name}`"))
+                .help(format!("or give each a private name of its own in the imported files, and choose{block}: `{name} => ${own}`"))
                 .help("or compute it from those, with a conditional in the importing file"),
         )
     }

@@ -96,6 +96,16 @@ pub enum Published {
         /// What somebody should know about it.
         warnings: Vec<Diagnostic>,
     },
+    /// The new generation listens nowhere, so no server runs that could answer. One that was started comes back with the
+    /// next endpoint.
+    Silent {
+        /// Its number.
+        generation: u64,
+        /// What it did.
+        done: hence_ledger::Admitted,
+        /// What somebody should know about it.
+        warnings: Vec<Diagnostic>,
+    },
     /// A promise was broken, so all is as it was.
     RolledBack {
         /// The generation that failed.
@@ -117,7 +127,7 @@ pub struct Manner<'a> {
 /// Makes a root, with a server in its closed base state: nothing is served.
 pub fn init(host: &dyn Host, root: &Path, server: Server) -> Result<PathBuf, Refused> {
     if !host.list(root).map_err(failed)?.is_empty() {
-        let message = format!("`{}` is not empty", short(root));
+        let message = format!("`{}` is not empty", root.display());
         let trouble = Diagnostic::error(NO_CLOSURE, message);
         return Err(trouble.help("a closure gets a directory of its own").into());
     }
@@ -131,7 +141,7 @@ pub fn init(host: &dyn Host, root: &Path, server: Server) -> Result<PathBuf, Ref
         }
         let message = format!(
             "`{}` cannot be a closure, as its path has `{odd}` in it",
-            short(root)
+            root.display()
         );
         let help = "servers read it in their configurations: letters, digits, `/`, `.`, `-`, `_`, `+` and `@` are safe there";
         return Err(Diagnostic::error(NO_CLOSURE, message).help(help).into());
@@ -404,7 +414,7 @@ impl<'h> Closure<'h> {
             Receipt::Nothing => return Ok(Published::Nothing),
             Receipt::Done(done) => done,
         };
-        self.publish(before, done, warnings)
+        self.publish(before, &old, done, warnings)
     }
 
     /// The generation that is served, by the link to it.
@@ -430,14 +440,8 @@ impl<'h> Closure<'h> {
     }
 }
 
-/// The last name of a path, by which people know it.
-pub(crate) fn short(path: &Path) -> String {
-    let name = path.file_name().unwrap_or(path.as_os_str());
-    name.to_string_lossy().into_owned()
-}
-
 pub(crate) fn no_closure(root: &Path) -> Refused {
-    let message = format!("there is no closure in `{}`", short(root));
+    let message = format!("there is no closure in `{}`", root.display());
     let help = "`hence http init ROOT --server apache` makes one";
     Diagnostic::error(NO_CLOSURE, message).help(help).into()
 }

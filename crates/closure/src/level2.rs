@@ -80,6 +80,16 @@ impl Closure<'_> {
             }
             Order::Become(host, from) => self.become_site(host, from, directory),
             Order::Retire(host) => {
+                let site = intent(host);
+                if !state.iter().any(|(_, said)| said.owner == site) {
+                    let message = format!(
+                        "`{host}` did not become a web server, so it is none that could retire"
+                    );
+                    let trouble = Diagnostic::error(FORM, message);
+                    let help =
+                        format!("`retract host {host}` retracts all that is asserted about a host");
+                    return Err(trouble.help(help).into());
+                }
                 let commands = vec![Command::apply(intent(host), Vec::new(), &Words)];
                 writes(commands, Some(format!("retire {host}")))
             }

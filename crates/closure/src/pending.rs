@@ -67,9 +67,12 @@ impl Closure<'_> {
         self.host.rename(&new, &path).map_err(failed)
     }
 
-    /// Forgets what an owner has pending.
-    pub fn forget_pending(&self, owner: &str) -> Result<(), Refused> {
-        self.host.remove(&self.pending_file(owner)).map_err(failed)
+    /// Forgets what an owner has pending; whether there was anything.
+    pub fn forget_pending(&self, owner: &str) -> Result<bool, Refused> {
+        let path = self.pending_file(owner);
+        let there = self.host.look(&path).map_err(failed)?.is_some();
+        self.host.remove(&path).map_err(failed)?;
+        Ok(there)
     }
 
     /// What would be asserted with what is pending.

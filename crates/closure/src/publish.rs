@@ -323,6 +323,12 @@ impl Stage<'_> {
     }
 }
 
+/// That there is nowhere to listen for a server that is to be started.
+pub fn nowhere() -> Diagnostic {
+    let trouble = Diagnostic::error(DOWN, "the server would listen nowhere");
+    trouble.help("`hence http assert listen 127.0.0.1:8080` says where")
+}
+
 /// What cannot be served together: names that two hosts want, and endpoints that are part of others.
 pub(crate) fn clashes(site: &Site) -> Vec<Diagnostic> {
     let mut troubles = names_taken(site);
@@ -393,6 +399,7 @@ impl Closure<'_> {
     pub(crate) fn publish(
         &mut self,
         before: u64,
+        old: &Site,
         done: Done,
         warnings: Vec<Diagnostic>,
     ) -> Result<Published, Refused> {
@@ -400,17 +407,29 @@ impl Closure<'_> {
         let was = self.current()?;
         self.stage().switch(generation)?;
         let done = done.admitted;
-        let Some(process) = self.process()? else {
-            return Ok(Published::Stopped {
+        let site = self.site();
+        if site.endpoints.is_empty() {
+            self.end()?;
+            return Ok(Published::Silent {
                 generation,
                 done,
                 warnings,
             });
+        }
+        let ready = match self.process()? {
+            Some(process) => self.reload(process, generation, &site),
+            None if old.endpoints.is_empty() && self.is_wanted()? => self.launch(generation, &site),
+            None => {
+                return Ok(Published::Stopped {
+                    generation,
+                    done,
+                    warnings,
+                });
+            }
         };
-        let site = self.site();
         let mut why = Vec::new();
         let mut probes = 0;
-        match self.reload(process, generation, &site) {
+        match ready {
             Ok(()) => {
                 let requests = self.requests(&done.changes, &site);
                 probes = requests.len();
@@ -470,6 +489,7 @@ impl Closure<'_> {
         self.repository.restore(&request, version, &mut rules)?;
         let site = self.site();
         match self.process()? {
+            _ if site.endpoints.is_empty() => self.end()?,
             Some(process) => {
                 if self.reload(process, generation, &site).is_err() {
                     self.stop()?;
@@ -781,6 +801,11 @@ impl Closure<'_> {
         self.host
             .remove(&self.root.join("started"))
             .map_err(failed)?;
+        self.end()
+    }
+
+    /// Ends the server, which is to run all the same as soon as it can.
+    fn end(&self) -> Result<(), Refused> {
         let Some(process) = self.process()? else {
             return Ok(());
         };
@@ -817,16 +842,14 @@ impl Closure<'_> {
             }
             self.stage().switch(version)?;
         }
-        let is_wanted = self
-            .host
-            .look(&self.root.join("started"))
-            .map_err(failed)?
-            .is_some();
-        if !is_wanted {
+        let site = self.site();
+        if site.endpoints.is_empty() {
+            return self.end();
+        }
+        if !self.is_wanted()? {
             return Ok(());
         }
         let generation = self.current()?.unwrap_or(version);
-        let site = self.site();
         let ready = match self.process()? {
             None => {
                 // A key that the server cannot read is one with which it does not start.
@@ -842,6 +865,11 @@ impl Closure<'_> {
         ready.map_err(|trouble| Refused::Failed(Error::from(*trouble)))
     }
 
+    fn is_wanted(&self) -> Result<bool, Refused> {
+        let started = self.host.look(&self.root.join("started"));
+        Ok(started.map_err(failed)?.is_some())
+    }
+
     fn answers(&self, generation: u64, site: &Site) -> bool {
         site.endpoints.iter().all(|endpoint| {
             let answer = self.ask_nobody(*endpoint, site);
@@ -851,11 +879,6 @@ impl Closure<'_> {
 
     fn launch(&self, generation: u64, site: &Site) -> Result<(), Box<Diagnostic>> {
         let server = self.settings.server;
-        if site.endpoints.is_empty() {
-            let trouble = Diagnostic::error(DOWN, "the server would listen nowhere");
-            let help = "`hence http assert listen 127.0.0.1:8080` says where";
-            return Err(trouble.help(help).into());
-        }
         self.bury();
         let main = self.root.join("current").join(server.main_file());
         let command = server.start(&self.settings.program, &self.root, &main);

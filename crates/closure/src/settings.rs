@@ -9,7 +9,7 @@ use std::path::Path;
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_store::{Error, Refused};
 
-use crate::closure::{failed, no_closure, short};
+use crate::closure::{failed, no_closure};
 use crate::host::{EntryKind, Host};
 use crate::modules::{AVAILABLE, Modules};
 use crate::server::Server;
@@ -80,7 +80,7 @@ impl Settings {
         if let Some(format) = format(&text).filter(|format| *format > FORMAT) {
             let message = format!(
                 "`{}` is a closure of format {format}, and {FORMAT} is the newest that is known here",
-                short(root)
+                root.display()
             );
             let help = "use the release of Hence that made it, or a later one";
             return Err(Error::new(hence_store::FORMAT, message).help(help).into());

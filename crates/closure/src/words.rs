@@ -37,6 +37,7 @@ use hence_ledger::{Command, Fault, Hash, Key, Keys, State, Value, Vocabulary};
 use hence_model::diagnostic::{Code, similar};
 
 use crate::address::{Endpoint, Name, Url, encode, endpoint};
+use crate::checks::WAIVABLE;
 use crate::language::joined;
 use crate::media::Media;
 
@@ -432,7 +433,7 @@ impl Subject {
             "waive" => {
                 let host = Name::read(next("the name of a host")?)?;
                 let url = Url::read(next("the path of a URL")?)?;
-                Self::Waive(host, check(next("the name of a check")?)?, url)
+                Self::Waive(host, next("the name of a check")?.into(), url)
             }
             "right" => {
                 let who = next("whose right it is")?.into();
@@ -498,6 +499,9 @@ impl Subject {
             [] => Err(nothing(what).help(usage(self.word()))),
             [_, more, ..] => Err(form(format!("nothing goes on with `{more}` here"))),
         };
+        if let Self::Waive(_, name, _) = self {
+            check(name)?;
+        }
         let said = match self {
             Self::Listen(_) if words == ["tls"] => Said::Tls,
             Self::Default(_) => Said::Of(Name::read(one("the name of a host")?)?),
@@ -925,12 +929,16 @@ fn user(word: &str) -> Result<EcoString, Fault> {
     }
 }
 
-fn check(word: &str) -> Result<EcoString, Fault> {
-    let plain = |b: u8| b.is_ascii_lowercase() || b == b'-';
-    match !word.is_empty() && word.bytes().all(plain) {
-        true => Ok(word.into()),
-        false => Err(Fault::new(format!("`{word}` is no name of a check")).code(FORM)),
+fn check(word: &str) -> Result<(), Fault> {
+    if WAIVABLE.contains(&word) {
+        return Ok(());
     }
+    let fault = Fault::new(format!("there is no check `{word}` that could be waived")).code(FORM);
+    let all = format!("checks are `{}`", WAIVABLE.join("`, `"));
+    Err(match similar(word, WAIVABLE).first() {
+        Some(near) => fault.help(format!("did you mean `{near}`? {all}")),
+        None => fault.help(all),
+    })
 }
 
 /// A sum that both servers can check.

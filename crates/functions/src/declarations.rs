@@ -139,8 +139,16 @@ pub(crate) fn unreadable(ParseError(kind, position): ParseError) -> Mistake {
         (Some(word), Some(help)) => {
             Mistake::new(place, format!("there is no `{word}` here")).help(help)
         }
-        _ => Mistake::new(place, kind.to_string()),
+        _ => Mistake::new(place, in_words(&kind.to_string())),
     }
+}
+
+/// What Rhai says, as we write it: names stand in backquotes, and a message begins small.
+pub(crate) fn in_words(said: &str) -> String {
+    let mut characters = said.chars();
+    let first = characters.next().map(|first| first.to_ascii_lowercase());
+    let said: String = first.into_iter().chain(characters).collect();
+    said.replace('\'', "`")
 }
 
 #[derive(Default)]
@@ -348,7 +356,7 @@ impl Reader {
 }
 
 /// The name of a function as it is written.
-fn written(name: &str) -> &str {
+pub(crate) fn written(name: &str) -> &str {
     match name {
         EVAL => "eval",
         _ => name,

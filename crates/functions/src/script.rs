@@ -251,14 +251,30 @@ pub(crate) fn explain(mut error: EvalAltResult, limits: Limits) -> (String, Opti
         EvalAltResult::ErrorVariableNotFound(name, _) => {
             format!("nothing named `{name}` is known here")
         }
-        EvalAltResult::ErrorFunctionNotFound(call, _) => {
-            let call = call.replacen("Eval (", "eval (", 1);
-            let call = call.replace("&str | ImmutableString | String", "string");
-            format!("there is no function {call}")
+        EvalAltResult::ErrorFunctionNotFound(call, _) => not_found(call),
+        EvalAltResult::ErrorMismatchDataType(wanted, is, _) => {
+            format!(
+                "expected {}, and it is {}",
+                type_in_words(wanted),
+                type_in_words(is)
+            )
         }
+        EvalAltResult::ErrorArrayBounds(length, index, _) => {
+            let elements = many(*length, "element");
+            format!("the list has {elements}, and none has the index {index}")
+        }
+        EvalAltResult::ErrorStringBounds(length, index, _) => {
+            let characters = many(*length, "character");
+            format!("the text has {characters}, and none has the index {index}")
+        }
+        EvalAltResult::ErrorFor(_) => "`for` goes through a list or a range only".to_owned(),
+        EvalAltResult::ErrorIndexingType(of, _) => {
+            format!("{} has no elements", type_in_words(of))
+        }
+        EvalAltResult::ErrorDotExpr(said, _) => no_property(said),
         _ => {
             error.set_position(Position::NONE);
-            error.to_string()
+            declarations::in_words(&error.to_string())
         }
     };
     let place = (!position.is_none()).then(|| declarations::place(position));
@@ -267,4 +283,58 @@ pub(crate) fn explain(mut error: EvalAltResult, limits: Limits) -> (String, Opti
 
 fn spent(limits: Limits) -> String {
     format!("it takes more than {} steps", limits.fuel)
+}
+
+/// That nothing can be done with values of such types: `name (type, type)`, as Rhai writes it.
+fn not_found(call: &str) -> String {
+    let call = call.replace("&str | ImmutableString | String", "string");
+    let (name, rest) = call.split_once(" (").unwrap_or((&call, ")"));
+    let types = rest
+        .trim_end_matches(')')
+        .split(", ")
+        .filter(|one| !one.is_empty());
+    let types: Vec<&str> = types.map(type_in_words).collect();
+    let name = declarations::written(name);
+    let is_operator = !name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    match (is_operator, types.as_slice()) {
+        (true, [of]) => format!("`{name}` cannot be done with {of}"),
+        (true, [left, right]) => format!("`{name}` cannot be done with {left} and {right}"),
+        (_, []) => format!("there is no function `{name}` without arguments"),
+        (_, types) => format!("there is no function `{name}` of {}", types.join(", ")),
+    }
+}
+
+/// That something has no such part. Rhai puts the names of the part and of the type between quotes.
+fn no_property(said: &str) -> String {
+    let mut quoted = said.split('\'').skip(1).step_by(2);
+    match (quoted.next(), quoted.next()) {
+        (Some(name), Some(of)) => {
+            let of = type_in_words(of);
+            format!("`.{name}` is asked of {of}, and only a map has names")
+        }
+        _ => declarations::in_words(said),
+    }
+}
+
+/// A type in the words of the book.
+fn type_in_words(name: &str) -> &str {
+    match name {
+        "i64" | "integer" => "an integer",
+        "f64" | "float" => "a decimal number",
+        "bool" => "true or false",
+        "string" | "&str" | "ImmutableString" => "a text",
+        "array" => "a list",
+        "map" => "a map",
+        "Fn" => "a closure",
+        "()" => "no value",
+        "argument" => "an argument that is not evaluated",
+        other => other,
+    }
+}
+
+fn many(count: usize, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}s"),
+    }
 }

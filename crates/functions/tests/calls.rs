@@ -116,10 +116,10 @@ fn a_file_must_declare_its_function() {
             "proto(); fn eval() { port }",
             "1:22: nothing named `port` is known here",
         ),
-        ("proto(); fn eval() {\n  1 +\n}", "3:1: Unexpected '}'"),
+        ("proto(); fn eval() {\n  1 +\n}", "3:1: unexpected `}`"),
         (
             "proto(); fn eval() { 9223372036854775808 }",
-            "1:22: Invalid number: '9223372036854775808'",
+            "1:22: invalid number: `9223372036854775808`",
         ),
     ];
     for (text, mistake) in expected {
@@ -235,7 +235,7 @@ fn a_script_refuses_or_breaks_at_a_place() {
     };
     assert_eq!(
         (message.as_str(), place),
-        ("Division by zero: 1 / 0", Some((4, 5)))
+        ("division by zero: 1 / 0", Some((4, 5)))
     );
 }
 

@@ -213,6 +213,14 @@ impl<'w> Console<'w> {
         self.world.directory.join(name)
     }
 
+    /// A text about paths as the process sees them, with the paths as they were given.
+    pub fn as_given(&self, text: &str) -> String {
+        match self.directory() {
+            Some(directory) => text.replace(&format!("{}/", directory.display()), ""),
+            None => text.to_owned(),
+        }
+    }
+
     /// Where commands are run.
     pub fn directory(&self) -> Option<PathBuf> {
         let directory = &self.world.directory;

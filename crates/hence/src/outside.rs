@@ -69,6 +69,13 @@ impl Outside {
         }
     }
 
+    /// The first of the directories for functions that is not there.
+    pub fn missing_directory(&self) -> Option<&str> {
+        let mut directories = self.functions.iter();
+        let missing = directories.find(|directory| self.disk.names_in(directory).is_err());
+        missing.map(String::as_str)
+    }
+
     /// Whose fault it is that there is no result.
     pub fn blame(&self) -> Exit {
         self.disk.blame()

@@ -94,6 +94,7 @@ pages! {
     "impact.which-literal"
     "input.elsewhere"
     "input.needs-out"
+    "input.no-directory"
     "input.no-ledger"
     "input.no-nodes"
     "input.no-owner"

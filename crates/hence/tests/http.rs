@@ -852,3 +852,31 @@ fn what_waits_to_be_confirmed_goes_before_what_is_below_it() {
     folder.refused(&["confirm"], 1);
     assert!(!folder.done(&["show"]).contains("bar.test"));
 }
+
+#[test]
+fn a_server_that_listens_nowhere_ends_and_comes_back_with_an_endpoint() {
+    for server in ["apache", "nginx"] {
+        let folder = Folder::new(&format!("silent-{server}"), server);
+        folder.done(&["start"]);
+        folder.done(&["become", "web-server", "foo.test", "--from", "www"]);
+        folder.done(&["commit"]);
+        let listen = folder.endpoint.to_string();
+        folder.done(&["retract", "listen", &listen]);
+        let output = folder.run(&["commit"]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("generation 3 listens nowhere"), "{said}");
+        assert!(said.contains("`hence http undo 3`"), "{said}");
+        let status = folder.run(&["status"]);
+        assert_eq!(status.status.code(), Some(1), "{server} does not run");
+        let refused = folder.refused(&["start"], 1);
+        assert!(refused.contains("listen nowhere"), "{refused}");
+        folder.done(&["undo", "3"]);
+        assert_eq!(folder.status("foo.test", "/"), 200, "{server}");
+        folder.done(&["undo", "4"]);
+        folder.done(&["stop"]);
+        folder.done(&["assert", "listen", &listen]);
+        folder.done(&["commit"]);
+        let status = folder.run(&["status"]);
+        assert_eq!(status.status.code(), Some(1), "{server} was stopped");
+    }
+}

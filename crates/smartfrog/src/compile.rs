@@ -1,13 +1,13 @@
 //! From a file to a configuration.
 
-use hence_model::diagnostic::{Code, Diagnostic};
+use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::explain::Explainer;
 use hence_model::explanation::{BESIDES, Explanation, NoSuchPath, Shown, Subject};
 use hence_model::impact::impact;
 use hence_model::path::{Path, Segment};
 use hence_model::replay::Reader;
 use hence_model::source::{FileId, Files, Span};
-use hence_model::store::{BlockId, END, Found, Store, View};
+use hence_model::store::{BlockId, END, EntryId, Found, Store, View};
 use hence_model::symbol::Symbol;
 use hence_model::trace::{Recorder, Trace};
 use hence_model::unit::{Limits, OUTPUT_TOO_LARGE, TOO_DEEP, Unit};
@@ -23,6 +23,9 @@ use crate::written;
 
 /// There is no `sfConfig`, or it is not a block.
 pub const NO_CONFIGURATION: Code = Code::of_rule("sf.no-configuration", "err7");
+
+/// Among so many names one is searched that may be meant.
+const MOST_NAMES: usize = 10_000;
 
 /// What a specification means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -142,7 +145,7 @@ fn finish<R: Recorder>(
         let found = name.and_then(|name| store.find(root, name));
         configuration = found.filter(|&found| store.child(found).is_some());
         if configuration.is_none() {
-            let diagnostic = no_configuration(&unit, &store, name.zip(found), file);
+            let diagnostic = no_configuration(&unit, &store, root, found, file);
             unit.report(diagnostic);
         }
     }
@@ -168,19 +171,28 @@ fn finish<R: Recorder>(
 fn no_configuration<R: Recorder>(
     unit: &Unit,
     store: &Store<R>,
-    found: Option<(Symbol, Found)>,
+    root: View,
+    found: Option<Found>,
     file: FileId,
 ) -> Diagnostic {
     match found {
         None => {
             let end = unit.sources.span(file).end;
-            Diagnostic::error(NO_CONFIGURATION, "there is no `sfConfig`")
-                .label(Span::at(end), "the file ends without it")
-                .help(
+            let diagnostic = Diagnostic::error(NO_CONFIGURATION, "there is no `sfConfig`")
+                .label(Span::at(end), "the file ends without it");
+            let named = |entry: &EntryId| store.entry(*entry).key.is_name();
+            let names = store.log(root).filter(named).take(MOST_NAMES);
+            let names = names.map(|entry| unit.symbols.name(&unit.sources, store.entry(entry).key));
+            match similar("sfConfig", names).first() {
+                Some(near) => diagnostic.help(format!(
+                    "`{near}` is another name: the result is the block `sfConfig extends {{ … }}`"
+                )),
+                None => diagnostic.help(
                     "the result is the block `sfConfig extends { … }`; other blocks are its parts",
-                )
+                ),
+            }
         }
-        Some((_, found)) => {
+        Some(found) => {
             let diagnostic = Diagnostic::error(NO_CONFIGURATION, "`sfConfig` is not a block");
             let diagnostic = match store.recorder.place(store.entry(found.entry).origin) {
                 Some(at) => diagnostic.at(unit.sources.character(at)),

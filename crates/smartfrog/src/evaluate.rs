@@ -55,6 +55,9 @@ pub struct Evaluator<R: Recorder> {
     links: Links,
     /// The blocks that have links to be followed later, at any depth.
     pub(crate) awaiting: FxHashSet<BlockId>,
+    /// The blocks that lack names because of something else, which has been said: a file that cannot be read, or a
+    /// prototype that is not there.
+    partial: FxHashSet<BlockId>,
 }
 
 /// Where a reference leads.
@@ -72,6 +75,7 @@ impl<R: Recorder> Evaluator<R> {
             late: Vec::new(),
             links,
             awaiting: FxHashSet::default(),
+            partial: FxHashSet::default(),
         }
     }
 
@@ -85,8 +89,10 @@ impl<R: Recorder> Evaluator<R> {
         for (i, part) in parents.iter().enumerate() {
             let view = View { block, time: END };
             let Some(found) = self.blocks.store.find(view, part.name) else {
-                let diagnostic = self.parent_missing(unit, block, target, i);
-                unit.report(diagnostic);
+                if !self.partial.contains(&block) {
+                    let diagnostic = self.parent_missing(unit, block, target, i);
+                    unit.report(diagnostic);
+                }
                 return None;
             };
             let cell = self.blocks.store.entry(found.entry).cell;
@@ -122,6 +128,9 @@ impl<R: Recorder> Evaluator<R> {
         self.blocks.store.include(block, view, why, origin);
         if self.awaiting.contains(&view.block) {
             self.awaits(block);
+        }
+        if self.partial.contains(&view.block) {
+            self.partial.insert(block);
         }
     }
 
@@ -167,6 +176,29 @@ impl<R: Recorder> Evaluator<R> {
         }
     }
 
+    /// Whether a reference that leads nowhere might lead somewhere, were it not for something that has been said.
+    fn might_resolve(&self, namespace: BlockId, reference: &[Part]) -> bool {
+        let mut level = Some(namespace);
+        while let Some(block) = level {
+            let mut view = View { block, time: END };
+            for part in reference {
+                if self.partial.contains(&view.block) {
+                    return true;
+                }
+                let Some(found) = self.blocks.store.find(view, part.name) else {
+                    break;
+                };
+                match self.blocks.store.child(found) {
+                    Some(inner) => view = inner,
+                    None if self.blocks.store.entry(found.entry).cell == POISON => return true,
+                    None => break,
+                }
+            }
+            level = self.blocks.store.parent(block);
+        }
+        false
+    }
+
     /// The value that a reference leads to.
     fn linked(&mut self, to: &Resolved) -> Cell {
         match self.seen_now(to.found) {
@@ -188,8 +220,10 @@ impl<R: Recorder> Evaluator<R> {
     fn prototype_view(&mut self, unit: &mut Unit, reference: &[Part]) -> Option<(View, R::Origin)> {
         let from = self.blocks.innermost().namespace;
         let Some(resolved) = self.resolve(from, reference) else {
-            let diagnostic = self.unresolved(unit, from, reference, PROTOTYPE_MISSING);
-            unit.report(diagnostic);
+            if !self.might_resolve(from, reference) {
+                let diagnostic = self.unresolved(unit, from, reference, PROTOTYPE_MISSING);
+                unit.report(diagnostic);
+            }
             return None;
         };
         let cell = self.blocks.store.entry(resolved.found.entry).cell;
@@ -248,8 +282,11 @@ impl<R: Recorder> Handler for Evaluator<R> {
                 }
                 None => {
                     let from = self.blocks.namespace;
-                    let diagnostic = self.unresolved(unit, from, reference, UNRESOLVED_REFERENCE);
-                    unit.report(diagnostic);
+                    if !self.might_resolve(from, reference) {
+                        let code = UNRESOLVED_REFERENCE;
+                        let diagnostic = self.unresolved(unit, from, reference, code);
+                        unit.report(diagnostic);
+                    }
                     (
                         POISON,
                         self.blocks.store.recorder.written(reference[0].span.start),
@@ -283,9 +320,11 @@ impl<R: Recorder> Handler for Evaluator<R> {
     /// All of the prototype's attributes are copied (17, 18), those of later prototypes over those of
     /// earlier ones (23).
     fn prototype(&mut self, unit: &mut Unit, reference: &[Part]) {
-        if let Some((view, origin)) = self.prototype_view(unit, reference) {
-            let block = self.blocks.innermost().block;
-            self.inherit(block, view, Inclusion::Prototype, origin);
+        let view = self.prototype_view(unit, reference);
+        let block = self.blocks.innermost().block;
+        match view {
+            Some((view, origin)) => self.inherit(block, view, Inclusion::Prototype, origin),
+            None => drop(self.partial.insert(block)),
         }
     }
 
@@ -311,6 +350,10 @@ impl<R: Recorder> Handler for Evaluator<R> {
 
     fn end_include(&mut self, _: &mut Unit) {
         self.blocks.end_include();
+    }
+
+    fn unread_include(&mut self) {
+        self.partial.insert(self.blocks.namespace);
     }
 
     fn expression(&mut self, _: &mut Unit, _: &[Part], _: Expression) {
@@ -451,6 +494,11 @@ impl<R: Recorder> Evaluator<R> {
                     .help(format!("did you mean `{near}{rest}`?"));
             }
             level = self.blocks.store.parent(block);
+        }
+        let first = unit.symbols.name(&unit.sources, reference[0].name);
+        if Keyword::from_text(first).is_some() {
+            let help = "is a word of the production language, which `--semantics production` reads";
+            return diagnostic.help(format!("`{first}` {help}"));
         }
         let help = match self.links {
             _ if code == PROTOTYPE_MISSING => "a prototype must be defined above its first use",

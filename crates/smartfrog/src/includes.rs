@@ -77,6 +77,7 @@ impl<H: Handler> Parser<'_, H> {
         diagnostic.help = detail.help;
         diagnostic.help.push(help.into());
         self.unit.report(diagnostic);
+        self.handler.unread_include();
     }
 
     /// Takes what only the machine knows for what is written here.

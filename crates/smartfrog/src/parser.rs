@@ -64,6 +64,8 @@ pub trait Handler {
     fn include(&mut self, unit: &mut Unit, file: FileId, span: Span);
     /// That text has ended.
     fn end_include(&mut self, unit: &mut Unit);
+    /// The text of another file would be here, and cannot be read.
+    fn unread_include(&mut self) {}
     /// `[tags] target value` of the production language, for values that are none of the above.
     fn expression(&mut self, unit: &mut Unit, target: &[Part], value: Expression);
     /// Tags that belong to the next assignment.
@@ -660,10 +662,13 @@ impl<'a, H: Handler> Parser<'a, H> {
             Token::Integer | Token::Float => self.number()?,
             Token::Word => {
                 self.expected("a value that is written out");
-                self.advise(
-                    "a vector holds basic values only, no references; \
-                     `DATA` makes a reference a value",
-                );
+                self.advise(match self.is_production() {
+                    true => "`DATA` makes a reference a value",
+                    false => {
+                        "a vector holds basic values only, no references; \
+                         `DATA` makes a reference a value"
+                    }
+                });
                 return Err(Lost);
             }
             Token::OpenBrace => {

@@ -37,6 +37,7 @@ pub fn extent(unit: &Unit, at: u32, dialect: Dialect) -> Span {
         Token::Keyword(Keyword::If | Keyword::Switch | Keyword::Apply | Keyword::Assert) => {
             span.to(worded(lexer, token, &mut next))
         }
+        Token::Keyword(Keyword::Var) => span.to(variable(lexer, span, &mut next)),
         Token::Keyword(Keyword::Lazy) => {
             let mut ahead = lexer;
             match next(&mut ahead) {
@@ -93,6 +94,25 @@ fn worded(
         if open <= 0 && switches <= 0 {
             return span;
         }
+    }
+}
+
+/// The end of a variable of the run time: `VAR`, and the name, text or braces that it may have behind it.
+fn variable(
+    mut lexer: Lexer,
+    word: Span,
+    next: &mut dyn FnMut(&mut Lexer) -> (Token, Span),
+) -> Span {
+    match next(&mut lexer) {
+        (Token::Word | Token::Text { .. }, behind) => behind,
+        (Token::OpenBrace, _) => loop {
+            match next(&mut lexer) {
+                (Token::CloseBrace, end) => return end,
+                (Token::End, end) => return Span::at(end.start),
+                _ => {}
+            }
+        },
+        _ => word,
     }
 }
 
@@ -181,9 +201,15 @@ pub fn literals(unit: &Unit, stretch: Span, dialect: Dialect) -> Vec<Span> {
             Token::Integer | Token::Float | Token::LongText | Token::Bytes => true,
             Token::Text { .. } if has_keys => next(&mut ahead).0 != Token::Colon,
             Token::Text { .. } => !matches!(before, Token::Include | Token::IncludeIfThere),
-            Token::Keyword(Keyword::True | Keyword::False | Keyword::Null) => true,
+            Token::Keyword(Keyword::True | Keyword::False | Keyword::Null | Keyword::Var) => true,
             _ => false,
         };
+        let mut span = span;
+        if token == Token::Keyword(Keyword::Var) {
+            // What it may become is part of it: none of that is a value by itself.
+            span = span.to(variable(lexer, span, &mut next));
+            lexer.position = span.end;
+        }
         if is_literal && stretch.start <= span.start && span.end <= stretch.end {
             literals.push(span);
         }

@@ -564,7 +564,7 @@ fn value<'w>(
 }
 
 /// Whether a node is none of those beside which white space means something.
-fn is_space(sources: &Sources, tree: &Tree, id: Id) -> bool {
+pub(crate) fn is_space(sources: &Sources, tree: &Tree, id: Id) -> bool {
     match tree.node(id).kind {
         Kind::Text => tree.is_blank(sources, id),
         Kind::Cdata | Kind::Reference(_) => false,

@@ -39,6 +39,9 @@ pub const QUOTA: Code = Code::new("http.quota");
 /// A certificate cannot be shown for a host.
 pub const CERTIFICATE: Code = Code::new("http.certificate");
 
+/// The checks of content that can be waived, by their names.
+pub const WAIVABLE: [&str; 4] = ["magic", "script", "secret", "html"];
+
 /// So many warnings are told one by one.
 const WARNINGS: usize = 8;
 

@@ -21,7 +21,7 @@ fn commit(closure: &mut Closure<'_>, host: &str, time: u64) {
     };
     let commands = [Command::apply("site", set, &Words)];
     let published = closure.commit(&request, &commands, Manner::default());
-    assert!(matches!(published, Ok(Published::Stopped { .. })));
+    assert!(matches!(published, Ok(Published::Silent { .. })));
 }
 
 fn hosts(closure: &Closure<'_>) -> Vec<String> {
@@ -41,7 +41,7 @@ fn what_nobody_confirms_is_taken_back_when_its_time_is_over() {
     assert!(closure.nothing_waits().is_err());
     assert_eq!(hosts(&closure), ["new.test"]);
     let expired = closure.expire(100).unwrap();
-    assert!(matches!(expired, Some(Published::Stopped { .. })));
+    assert!(matches!(expired, Some(Published::Silent { .. })));
     assert_eq!(hosts(&closure), ["old.test"]);
     assert_eq!(closure.nothing_waits(), Ok(()));
     assert_eq!(closure.expire(101), Ok(None));

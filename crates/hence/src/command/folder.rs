@@ -14,7 +14,7 @@ use hence_cf2::compile::{Batch, on_stack};
 use hence_model::diagnostic::{Code, Diagnostic};
 
 use super::compile::Compile;
-use super::source::{Language, join, sources_below};
+use super::source::{Language, finds_functions, join, sources_below};
 use crate::configuration::Configuration;
 use crate::console::{Console, Wording};
 use crate::disk::unwritable;
@@ -47,6 +47,9 @@ struct Report {
 pub fn compile(command: &Compile, console: &mut Console<'_>, out: &str) -> Result<Exit, Stop> {
     let outside = command.source.outside(console);
     let tasks = tasks(command, console, out)?;
+    if tasks.iter().any(|task| task.language == Language::Cf2) {
+        finds_functions(&outside)?;
+    }
     let mut run = Run {
         command,
         outside: &outside,

@@ -22,6 +22,8 @@ use crate::outside::{Outside, Password};
 pub const UNKNOWN_LANGUAGE: Code = Code::new("input.unknown-language");
 /// There is nothing to compile in a folder.
 pub const NO_SOURCES: Code = Code::new("input.no-sources");
+/// A directory that was named is not there.
+pub const NO_DIRECTORY: Code = Code::new("input.no-directory");
 
 /// How to read sources.
 #[derive(Args, Clone, Debug)]
@@ -293,6 +295,7 @@ impl SourceOptions {
                 Configuration::SmartFrog(Box::new(compiled))
             }
             Language::Cf2 => {
+                finds_functions(outside)?;
                 let options = self.cf2(console);
                 let compiled = hence_cf2::compile_file(outside, file, &options);
                 for step in compiled.steps() {
@@ -422,6 +425,17 @@ fn entries(folder: &Path) -> io::Result<Vec<(String, fs::FileType)>> {
 pub(super) fn directories(path: &str) -> Vec<String> {
     let directories = path.split(':').filter(|directory| !directory.is_empty());
     directories.map(str::to_owned).collect()
+}
+
+/// Whether functions can be searched where somebody said.
+pub(super) fn finds_functions(outside: &Outside) -> Result<(), Stop> {
+    let Some(missing) = outside.missing_directory() else {
+        return Ok(());
+    };
+    let message = format!("there is no directory `{missing}`");
+    let help = "`-F` names directories with functions of yours, with `:` between them";
+    let diagnostic = Diagnostic::error(NO_DIRECTORY, message).help(help);
+    Err(Stop::Refused(Box::new(diagnostic)))
 }
 
 /// The name of a file in a folder.

@@ -302,7 +302,10 @@ impl<H: Handler> Parser<'_, H> {
             Token::Keyword(Keyword::Var) => {
                 self.advance();
                 if self.token == Token::OpenBrace {
-                    while !matches!(self.token, Token::CloseBrace | Token::End) {
+                    while !matches!(
+                        self.token,
+                        Token::CloseBrace | Token::Semicolon | Token::End
+                    ) {
                         self.advance();
                     }
                     self.expect(Token::CloseBrace, "`}`")?;

@@ -299,9 +299,29 @@ impl<R: Recorder> Pass<'_, R> {
                 let around = around.map(|(frame, name)| self.place_of(frame, name));
                 self.cycle(frame, name, around.into_iter().collect());
             }
+            // Nobody has asked yet for all that is around this value, and nobody can.
+            Progress::Ahead if !is_ready && self.is_around(inner, frame) => {
+                self.cycle(frame, name, Vec::new());
+            }
             Progress::Ahead if !is_ready => self.begin_block(inner),
             Progress::Ahead | Progress::Done => {}
         }
+    }
+
+    /// Whether a block is another one, or around it.
+    fn is_around(&self, outer: FrameId, inner: FrameId) -> bool {
+        // Most blocks stand right in the other one, however deep that is.
+        if self.frames[outer.0].parent == Some(inner) {
+            return false;
+        }
+        let mut frame = Some(inner);
+        while let Some(inner) = frame {
+            if inner == outer {
+                return true;
+            }
+            frame = self.frames[inner.0].parent;
+        }
+        false
     }
 
     fn cycle(&mut self, frame: FrameId, name: Symbol, around: Vec<Span>) {

@@ -3,11 +3,12 @@
 use hence_model::random::Random;
 use hence_xml::command::{self, Command};
 use hence_xml::reduction::reduce;
+use hence_xml::state;
 use hence_xml::transaction::{Nowhere, Work, commit};
 use hence_xml::validity;
 
 use crate::cases;
-use crate::generate::{NAMES, Type, one};
+use crate::generate::{self, NAMES, Type, one};
 use crate::judge::{canonical, read, xmllint};
 use crate::simple::{self, Fault, Order, orders};
 use crate::valid::unambiguous;
@@ -235,6 +236,85 @@ fn all_but_the_content_that_is_asserted_stays_byte_for_byte() {
         changed += 1;
     }
     assert!(changed as u64 * 4 > cases(8_000), "{changed}");
+}
+
+/// A document whose root has several families, most of them with a key, and whatever can stand between.
+fn families(random: &mut Random) -> String {
+    const BETWEEN: [&str; 8] = [
+        "\n",
+        "\n  ",
+        "\n    ",
+        "",
+        "text",
+        "<!-- - -->",
+        "<?pi?>",
+        "&amp;",
+    ];
+    let mut text = one(random, &["", "<!-- before -->\n", "<?pi?>"]).to_owned();
+    text.push_str("<r>");
+    // In most files there is only one thing between elements.
+    let usual = one(random, &BETWEEN);
+    let is_sorted = random.chance(60);
+    let mut members: Vec<(&str, usize)> = Vec::new();
+    for number in 0..random.below(8) {
+        members.push((one(random, &["a", "b", "c"]), number));
+    }
+    if is_sorted {
+        members.sort_by_key(|(name, _)| *name);
+    }
+    for (name, number) in members {
+        let between = if random.chance(10) {
+            one(random, &BETWEEN)
+        } else {
+            usual
+        };
+        text.push_str(between);
+        let key = match random.chance(90) {
+            true => format!(" k='{number}'"),
+            false => String::new(),
+        };
+        let content = one(
+            random,
+            &["/>", "></NAME>", ">\n  <x/>\n</NAME>", ">text</NAME>"],
+        );
+        text.push_str(&format!("<{name}{key}{}", content.replace("NAME", name)));
+    }
+    text.push_str(one(random, &["\n", "", " ", usual]));
+    text.push_str("</r>");
+    text.push_str(one(random, &["", "\n", "<!-- behind -->"]));
+    text
+}
+
+#[test]
+fn a_document_is_left_as_it_is_by_its_own_state() {
+    let (mut documents, mut members) = (0, 0);
+    for seed in 0..cases(20_000) {
+        let mut random = Random::new(seed);
+        let text = match random.chance(70) {
+            true => families(&mut random),
+            false => generate::document(&mut random),
+        };
+        let Ok(mut read) = read(&text) else {
+            continue;
+        };
+        let script = state::commands(&read.sources, &read.document, &read.dtd);
+        let file = read.sources.add("state", &script).unwrap();
+        let commands = command::parse(&read.sources, file).expect("these are commands");
+        let (sources, document, dtd) = (&read.sources, &read.document, &read.dtd);
+        let mut work = Work::new(sources, document.clone(), dtd);
+        for command in reduce(sources, &commands).expect("they are one document") {
+            work.perform(command);
+        }
+        let (made, notes) = work.finish();
+        assert!(notes.is_empty(), "{text}\n{script}{notes:?}");
+        assert_eq!(made.text(sources), text, "{script}");
+        documents += 1;
+        members += commands.len() - 1;
+    }
+    assert!(
+        documents > 1_000 && members > 1_000,
+        "{documents} {members}"
+    );
 }
 
 /// What performing a script looks at.

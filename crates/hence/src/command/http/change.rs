@@ -7,9 +7,10 @@ use hence_closure::words::{self as vocabulary, Subject};
 use hence_ledger::Key;
 use hence_model::source::Sources;
 use hence_store::Refused;
+use serde::Serialize;
 
 use super::{Http, confirm, cost, print_changes, stop, tell};
-use crate::command::fleet::{Format, faulty, read};
+use crate::command::fleet::{Format, faulty, print_json, read};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -142,12 +143,12 @@ impl Plan {
             dormant: self.leave.dormant,
         };
         match closure.plan(http.owner(), &pending.commands, manner) {
-            Ok(done) if done.changes.is_empty() && http.format == Format::Text => {
-                console.say("nothing changes");
-                Ok(Exit::Done)
-            }
             Ok(done) => {
                 print_changes(console, http.format, &done.changes)?;
+                if done.changes.is_empty() {
+                    console.say("nothing changes");
+                    return Ok(Exit::Done);
+                }
                 cost(console, &done);
                 let generation = closure.repository().version();
                 console.say(&format!(
@@ -164,13 +165,32 @@ impl Plan {
 #[derive(Args)]
 pub struct Discard {}
 
+/// Whether there was anything to forget, as programs read it.
+#[derive(Serialize)]
+struct ToldDiscard {
+    discarded: bool,
+}
+
 impl Discard {
     /// Forgets it.
     pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let closure = http.open(console)?;
-        let done = closure.forget_pending(http.owner());
-        done.map_err(|refused| stop(console, refused))?;
-        console.say("nothing is pending");
+        let owner = http.owner();
+        let forgotten = closure.forget_pending(owner);
+        let forgotten = forgotten.map_err(|refused| stop(console, refused))?;
+        if http.format == Format::Json {
+            print_json(
+                console,
+                &ToldDiscard {
+                    discarded: forgotten,
+                },
+            )?;
+            return Ok(Exit::Done);
+        }
+        console.say(&match forgotten {
+            true => format!("what `{owner}` had pending is forgotten; what is served stays"),
+            false => format!("`{owner}` had nothing pending"),
+        });
         Ok(Exit::Done)
     }
 }
@@ -219,7 +239,7 @@ impl Commit {
         let published = closure.commit(&request, &pending.commands, manner);
         let is_waiting = matches!(
             published,
-            Ok(Published::Served { .. } | Published::Stopped { .. })
+            Ok(Published::Served { .. } | Published::Stopped { .. } | Published::Silent { .. })
         );
         if within.is_some() && !is_waiting {
             closure

@@ -10,15 +10,22 @@ use hence_closure::host::{Host, Machine};
 use hence_closure::words::FORM;
 use hence_ledger::Fault;
 use hence_store::Refused;
+use serde::Serialize;
 
 use super::{Http, stop};
-use crate::command::fleet::faulty;
+use crate::command::fleet::{Format, faulty, print_json};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
 /// Keep a commit that was made with `--confirm-within`
 #[derive(Args)]
 pub struct Confirm {}
+
+/// Which generation was confirmed, if one waited for it, as programs read it.
+#[derive(Serialize)]
+struct Confirmed {
+    confirmed: Option<u64>,
+}
 
 impl Confirm {
     /// Keeps it.
@@ -29,6 +36,10 @@ impl Confirm {
         closure
             .confirm()
             .map_err(|refused| stop(console, refused))?;
+        if http.format == Format::Json {
+            let confirmed = waits.as_ref().map(|waits| waits.generation);
+            print_json(console, &Confirmed { confirmed })?;
+        }
         Ok(match waits {
             Some(waits) => {
                 console.say(&format!("generation {} is confirmed", waits.generation));

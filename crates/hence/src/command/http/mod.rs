@@ -188,7 +188,10 @@ fn stop(console: &mut Console<'_>, refused: Refused) -> Stop {
     let refused = match refused {
         Refused::Because(mut troubles) => {
             for trouble in &mut troubles {
-                trouble.message = worded(&trouble.message);
+                trouble.message = console.as_given(&worded(&trouble.message));
+                for help in &mut trouble.help {
+                    *help = worded(help);
+                }
                 let path = trouble.path.take();
                 trouble.path = path.map(|path| worded(&format!("`{path}`")).replace('`', ""));
             }
@@ -199,12 +202,15 @@ fn stop(console: &mut Console<'_>, refused: Refused) -> Stop {
     fleet::stop(console, refused)
 }
 
-/// A text with the keys in it as words.
+/// A text with the keys in it as words, and with the versions of the ledger as what they are here: generations.
 fn worded(text: &str) -> String {
     let pieces = text.split('`').enumerate().map(|(number, piece)| {
-        let subject = (number % 2 == 1).then(|| Subject::of(&Key::from_text(piece)));
-        match subject.flatten() {
+        if number % 2 == 0 {
+            return piece.replace("version", "generation");
+        }
+        match Subject::of(&Key::from_text(piece)) {
             Some(subject) => subject.to_string(),
+            None if piece.starts_with("undo ") => format!("hence http {piece}"),
             None => piece.to_owned(),
         }
     });
@@ -248,6 +254,11 @@ impl ToldOutcome {
                 done,
                 warnings,
             } => ("ready", generation, Some(done), warnings),
+            Published::Silent {
+                generation,
+                done,
+                warnings,
+            } => ("silent", generation, Some(done), warnings),
             Published::RolledBack { failed, why } => ("rolled-back", failed, None, why),
         };
         Self {
@@ -286,13 +297,12 @@ fn tell(http: &Http, console: &mut Console<'_>, published: &Published) -> Result
             cost(console, done);
             warn(console, warnings);
             let asked = match probes {
-                1 => "1 request was answered".to_owned(),
-                probes => format!("{probes} requests were answered"),
+                0 => "",
+                1 => ": 1 request was answered as promised",
+                probes => &format!(": {probes} requests were answered as promised"),
             };
-            console.say(&format!(
-                "generation {generation} is served: {asked} as promised"
-            ));
-            console.say("`hence http undo` takes it back");
+            console.say(&format!("generation {generation} is served{asked}"));
+            console.say(&format!("`hence http undo {generation}` takes it back"));
         }
         Published::Stopped {
             generation,
@@ -305,7 +315,20 @@ fn tell(http: &Http, console: &mut Console<'_>, published: &Published) -> Result
             console.say(&format!(
                 "generation {generation} is ready, and the server does not run"
             ));
-            console.say("`hence http start` starts it, `hence http undo` takes the change back");
+            console.say(&format!(
+                "`hence http start` starts it, `hence http undo {generation}` takes the change back"
+            ));
+        }
+        Published::Silent {
+            generation,
+            done,
+            warnings,
+        } => {
+            changes(console, &done.changes)?;
+            cost(console, done);
+            warn(console, warnings);
+            console.say(&silent(*generation));
+            console.say(&format!("`hence http undo {generation}` takes it back"));
         }
         Published::RolledBack { failed, why } => {
             for trouble in why {
@@ -318,6 +341,11 @@ fn tell(http: &Http, console: &mut Console<'_>, published: &Published) -> Result
         }
     }
     Ok(Exit::Done)
+}
+
+/// That a generation has nowhere to answer.
+fn silent(generation: u64) -> String {
+    format!("generation {generation} listens nowhere, so nothing is served and no server runs")
 }
 
 /// A change as programs read it, in the words of the language.

@@ -5,15 +5,51 @@ use std::collections::{BTreeMap, BTreeSet};
 use clap::Args;
 use hence_closure::address::Endpoint;
 use hence_closure::checks;
-use hence_closure::closure::failed;
+use hence_closure::closure::{Closure, failed};
 use hence_closure::part::Part;
+use hence_closure::publish;
 use hence_ledger::Hash;
+use hence_store::Refused;
 use serde::Serialize;
 
-use super::{Http, stop, warn};
+use super::{Http, silent, stop, warn};
 use crate::command::fleet::{Format, many, print_json};
 use crate::console::Console;
 use crate::{Exit, Stop};
+
+/// Whether the server runs, and with what, as programs read it.
+#[derive(Serialize)]
+struct Runs {
+    process: Option<u32>,
+    generation: u64,
+    listen: Vec<String>,
+}
+
+impl Runs {
+    fn new(closure: &Closure<'_>) -> Result<Self, Refused> {
+        let listen = closure.endpoints().into_iter();
+        Ok(Self {
+            process: closure.process()?,
+            generation: closure.current()?.unwrap_or(0),
+            listen: listen.map(|endpoint| endpoint.to_string()).collect(),
+        })
+    }
+}
+
+/// Says what the server does now: in words, or all of it for programs.
+fn tell(
+    http: &Http,
+    console: &mut Console<'_>,
+    closure: &Closure<'_>,
+    words: impl FnOnce(&Runs) -> String,
+) -> Result<Exit, Stop> {
+    let runs = Runs::new(closure).map_err(|refused| stop(console, refused))?;
+    match http.format {
+        Format::Text => console.say(&words(&runs)),
+        Format::Json => print_json(console, &runs)?,
+    }
+    Ok(Exit::Done)
+}
 
 /// Start the server, with what is promised
 #[derive(Args)]
@@ -23,21 +59,14 @@ impl Start {
     /// Starts it.
     pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let mut closure = http.open(console)?;
+        if closure.endpoints().is_empty() {
+            return Err(stop(console, publish::nowhere().into()));
+        }
         closure.start().map_err(|refused| stop(console, refused))?;
-        let generation = closure
-            .current()
-            .map_err(|refused| stop(console, refused))?;
-        let at: Vec<String> = closure
-            .endpoints()
-            .iter()
-            .map(|at| at.to_string())
-            .collect();
-        let generation = generation.unwrap_or(0);
-        console.say(&format!(
-            "generation {generation} is served at {}",
-            at.join(", ")
-        ));
-        Ok(Exit::Done)
+        tell(http, console, &closure, |runs| {
+            let (generation, at) = (runs.generation, runs.listen.join(", "));
+            format!("generation {generation} is served at {at}")
+        })
     }
 }
 
@@ -50,8 +79,9 @@ impl Halt {
     pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let mut closure = http.open(console)?;
         closure.stop().map_err(|refused| stop(console, refused))?;
-        console.say("the server does not run any more");
-        Ok(Exit::Done)
+        tell(http, console, &closure, |_| {
+            "the server does not run any more".to_owned()
+        })
     }
 }
 
@@ -148,17 +178,13 @@ impl Recover {
         closure
             .recover()
             .map_err(|refused| stop(console, refused))?;
-        let generation = closure
-            .current()
-            .map_err(|refused| stop(console, refused))?;
-        let generation = generation.unwrap_or(0);
-        let process = closure
-            .process()
-            .map_err(|refused| stop(console, refused))?;
-        console.say(&match process {
-            Some(_) => format!("generation {generation} is served"),
-            None => format!("generation {generation} is ready, and the server does not run"),
-        });
-        Ok(Exit::Done)
+        tell(http, console, &closure, |runs| {
+            let generation = runs.generation;
+            match runs.process {
+                Some(_) => format!("generation {generation} is served"),
+                None if runs.listen.is_empty() => silent(generation),
+                None => format!("generation {generation} is ready, and the server does not run"),
+            }
+        })
     }
 }
