@@ -387,11 +387,6 @@ fn variable<'t>(evaluator: &mut Evaluator<'t>, call: &Invocation<'t>, name: &str
         true => evaluator.qualified(name)?,
         false => evaluator.visible(name, call.at.span).ok()??,
     };
-    // What the top itself is called is no variable to this function.
-    let is_of_top = evaluator.scopes[0].variables.get(name) == Some(definition);
-    if is_of_top && matches!(name, "title" | "name") {
-        return None;
-    }
     let datum = evaluator.trace.definition(definition).value.datum.clone();
     let node = Node::Variable {
         definition,
