@@ -74,6 +74,11 @@ impl Outside {
         self.disk.blame()
     }
 
+    /// Whether there is a directory of that name.
+    pub fn has_directory(&self, name: &str) -> bool {
+        self.disk.names_in(name).is_ok()
+    }
+
     /// Signs a text.
     pub fn sign(&self, text: &str, user: Option<&str>) -> Result<String, String> {
         self.gpg.sign(text, user)

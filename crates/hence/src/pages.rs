@@ -167,6 +167,7 @@ pages! {
     "puppet.missing-parameter"
     "puppet.name"
     "puppet.no-data"
+    "puppet.no-directory"
     "puppet.no-effect"
     "puppet.no-file"
     "puppet.no-node"
