@@ -187,7 +187,15 @@ impl WhyNot {
             }
         }
         console.end_progress();
-        answer.edits.sort_by_key(|edit| (edit.size, edit.others));
+        // What is nearest to the value comes first; then what does the least, and what stands first.
+        answer.edits.sort_by_key(|edit| {
+            (
+                edit.what,
+                edit.others,
+                edit.size,
+                edit.replacement.span.start,
+            )
+        });
         // Of several texts for one place, and of several stretches of one statement, the smallest is enough.
         let mut kept: Vec<Edit> = Vec::new();
         for edit in answer.edits.drain(..) {
