@@ -152,6 +152,7 @@ fn what_changes_was_announced_also_where_others_are_asked() {
         "if true { user { 'u': uid => 5 } }\nensure_resource('user', 'u', { 'uid' => 5 })\nif false { package { 'p': ensure => 'x' } }\nensure_packages(['p', 'q'])\nnotify { 'n': message => User['u']['uid'] }",
         "if true { user { 'u': uid => 5, shell => 's' } }\nensure_resource('user', 'u', { 'uid' => 5 })",
         "if false { user { 'u': uid => 5, shell => 's' } }\nensure_resource('user', 'u', { 'uid' => 5 })",
+        "class k { user { 'u': } }\nclass l { }\ninclude l\nif false { include k }\nnotify { 'n': message => defined_with_params('User[u]'), withpath => defined(User['u']) }",
         // Files, and what templates are given.
         "file { '/f': content => file('m/f.txt') }\nfile { '/g': content => upcase(file('m/none.txt', 'm/f.txt')) }",
         "file { '/c': content => inline_epp('port=<%= $p %>', { 'p' => 80 }) }",
