@@ -113,10 +113,8 @@ fn to_yaml<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
             match (name.as_str(), &entry.value.datum) {
                 ("indentation", Datum::Integer(indentation)) => {
                     // Other widths are not taken.
-                    writer.step = match i32::try_from(*indentation) {
-                        Ok(step @ 2..=9) => step,
-                        _ => 2,
-                    };
+                    let step = i32::try_from(*indentation).unwrap_or(0);
+                    writer.step = if (2..=9).contains(&step) { step } else { 2 };
                 }
                 ("line_width", Datum::Integer(width)) => {
                     writer.folded = usize::try_from(*width).ok();
