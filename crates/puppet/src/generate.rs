@@ -42,6 +42,11 @@ const WORDS: [&str; 10] = [
 ];
 const KEYS: [&str; 3] = ["a", "b", "c"];
 
+/// Whether a site asks for more than values: for tags, by queries, for what is defined, for files. Every other one does.
+pub fn asks(seed: u64) -> bool {
+    !seed.is_multiple_of(2)
+}
+
 /// A random site, about as large as `size`.
 pub fn site(seed: u64, size: usize) -> Site {
     let mut random = Random::new(seed);
@@ -61,6 +66,7 @@ pub fn site(seed: u64, size: usize) -> Site {
         functions: Vec::new(),
         has_data,
         asked: Vec::new(),
+        asks: asks(seed),
         spoilt,
         in_class: false,
     };
@@ -118,6 +124,8 @@ struct Writer {
     has_data: bool,
     /// The keys that are looked up.
     asked: Vec<(String, Type)>,
+    /// Whether it asks for more than values.
+    asks: bool,
     spoilt: bool,
     in_class: bool,
 }
@@ -189,7 +197,7 @@ impl Writer {
     }
 
     fn statement(&mut self, depth: usize) {
-        match self.random.below(30) {
+        match self.random.below(if self.asks { 30 } else { 24 }) {
             0..=3 => self.assignment(),
             4..=8 => self.resource(),
             9 | 10 => self.include(),
@@ -203,11 +211,11 @@ impl Writer {
             19 if depth > 0 => self.iteration(depth),
             20 => self.amendment(),
             21 if self.spoilt => self.mistake(),
-            22 => self.tag(),
-            23 => self.arrow_of_query(),
-            24 => self.collector_of_parameters(),
-            25 => self.declarations_as_values(),
-            26 => self.guarded_assignment(),
+            22 if self.asks => self.tag(),
+            23 if self.asks => self.arrow_of_query(),
+            24 if self.asks => self.collector_of_parameters(),
+            25 if self.asks => self.declarations_as_values(),
+            26 if self.asks => self.guarded_assignment(),
             _ => self.resource(),
         }
     }
@@ -392,7 +400,9 @@ impl Writer {
                 }
             }
         }
-        common.push_str(&self.lookup_options(keys));
+        if self.asks {
+            common.push_str(&self.lookup_options(keys));
+        }
         by_system.sort();
         by_system.dedup_by(|one, other| one.0 == other.0);
         let mut data = vec![
@@ -556,7 +566,7 @@ impl Writer {
         let name = self.title();
         let slash = if kind == "file" { "/" } else { "" };
         let mut attributes = self.attributes(kind);
-        if self.random.chance(10) {
+        if self.asks && self.random.chance(10) {
             let comma = if attributes.is_empty() { "" } else { ", " };
             let _ = write!(attributes, "{comma}tag => '{}'", self.word());
         }
@@ -922,7 +932,7 @@ impl Writer {
                     format!("({one} {operator} {other})")
                 }
             },
-            Type::Text => match self.random.below(10) {
+            Type::Text => match self.random.below(if self.asks { 10 } else { 8 }) {
                 8 => self.template(depth),
                 9 if self.has_data => {
                     let missing = if self.random.chance(40) {
@@ -955,7 +965,7 @@ impl Writer {
                     }
                 }
             },
-            Type::Bool => match self.random.below(11) {
+            Type::Bool => match self.random.below(if self.asks { 11 } else { 9 }) {
                 9 => format!("tagged('{}')", self.word()),
                 10 => format!("defined('$v{}')", 1 + self.random.below(self.names + 1)),
                 0 => "$facts['cloud']".to_owned(),

@@ -187,14 +187,10 @@ impl WhyNot {
             }
         }
         console.end_progress();
-        // What is nearest to the value comes first; then what does the least, and what stands first.
+        // The smallest comes first; then what changes the least, what is nearest to the value, and what stands first.
         answer.edits.sort_by_key(|edit| {
-            (
-                edit.what,
-                edit.others,
-                edit.size,
-                edit.replacement.span.start,
-            )
+            let place = edit.replacement.span.start;
+            (edit.size, edit.others, edit.what, place)
         });
         // Of several texts for one place, and of several stretches of one statement, the smallest is enough.
         let mut kept: Vec<Edit> = Vec::new();
