@@ -72,13 +72,18 @@ impl Outside {
     /// The first of the directories for functions that is not there.
     pub fn missing_directory(&self) -> Option<&str> {
         let mut directories = self.functions.iter();
-        let missing = directories.find(|directory| self.disk.names_in(directory).is_err());
+        let missing = directories.find(|directory| !self.has_directory(directory));
         missing.map(String::as_str)
     }
 
     /// Whose fault it is that there is no result.
     pub fn blame(&self) -> Exit {
         self.disk.blame()
+    }
+
+    /// Whether there is a directory of that name.
+    pub fn has_directory(&self, name: &str) -> bool {
+        self.disk.names_in(name).is_ok()
     }
 
     /// Signs a text.

@@ -98,6 +98,78 @@ fn random_manifests_have_the_same_catalogs() {
     }
 }
 
+/// What `--format native` prints is compiled by both, and declares what the manifest did, without what is around it.
+#[test]
+fn printed_manifests_declare_the_same() {
+    let test = std::thread::Builder::new().stack_size(STACK).spawn(|| {
+        let spec = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec/puppet");
+        let name = format!("printed-puppet-{}", std::process::id());
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::create_dir_all(&folder).expect("the target directory can be written");
+        let mut real = Real::start();
+        let messages = messages();
+        let mut troubles = Vec::new();
+        for (number, case) in manifests_below(&spec).iter().enumerate() {
+            let Some(catalog) = Ours::of(case).catalog else {
+                continue;
+            };
+            let text = fs::read_to_string(case).expect("it was compiled");
+            let options = text.lines().find(|line| line.starts_with("# options: "));
+            let (printed, _) = Ours::said_to(case, &["--format", "native"]);
+            let again = folder.join(format!("case{number}.pp"));
+            let text = format!("{}\n{printed}", options.unwrap_or("# options:"));
+            fs::write(&again, &text).expect("the target directory can be written");
+            let beside = case.with_extension("");
+            if beside.is_dir() {
+                std::os::unix::fs::symlink(beside, again.with_extension(""))
+                    .expect("the target directory can be written");
+            }
+            let ours = Ours::of(&again);
+            let theirs = real.ask(&again);
+            let trouble = match &ours.catalog {
+                None => Some(ours.said.clone()),
+                Some(printed) => {
+                    difference(&theirs, &ours, &messages).or_else(|| undeclared(&catalog, printed))
+                }
+            };
+            if let Some(trouble) = trouble {
+                troubles.push(format!("{}: {trouble}\n{text}", case.display()));
+            }
+        }
+        // What is left behind does no harm.
+        let _ = fs::remove_dir_all(&folder);
+        assert!(troubles.is_empty(), "\n{}\n", troubles.join("\n"));
+    });
+    let ended = test.expect("a thread can be started").join();
+    if let Err(panic) = ended {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+/// A resource of a printed catalog that the first one has not, or has otherwise.
+fn undeclared(catalog: &Value, printed: &Value) -> Option<String> {
+    let relations = ["require", "before", "notify", "subscribe"];
+    let known = |resource: &Value| {
+        let mut resource = resource.clone();
+        if let Some(parameters) = resource["parameters"].as_object_mut() {
+            parameters.retain(|name, _| !relations.contains(&name.as_str()));
+        }
+        (
+            resource["type"].clone(),
+            resource["title"].clone(),
+            resource["parameters"].clone(),
+        )
+    };
+    let of = |catalog: &Value| catalog["resources"].as_array().expect("it is one").clone();
+    let first: Vec<_> = of(catalog).iter().map(known).collect();
+    let second = of(printed);
+    let missing = second
+        .iter()
+        .filter(|it| !["Class", "Stage", "Node"].contains(&it["type"].as_str().unwrap_or("")))
+        .find(|it| !first.contains(&known(it)))?;
+    Some(format!("the catalog has nothing like {missing}"))
+}
+
 /// The real agent takes our catalog, and makes what it says.
 #[test]
 fn puppet_applies_our_catalogs() {
@@ -326,6 +398,21 @@ struct Ours {
 
 impl Ours {
     fn of(case: &Path) -> Self {
+        let (data, said) = Self::said_to(case, &[]);
+        let lines = said
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let errors = lines.filter(|line| line["severity"] == "error");
+        let codes = errors.filter_map(|line| Some(line["code"].as_str()?.to_owned()));
+        Self {
+            catalog: serde_json::from_str(&data).ok(),
+            codes: codes.collect(),
+            said,
+        }
+    }
+
+    /// The data and the words of `hence compile`, with some options more.
+    fn said_to(case: &Path, options: &[&str]) -> (String, String) {
         let around = Surroundings::of(case);
         let folder = case.parent().expect("a file is in a folder");
         let name = case.file_name().unwrap().to_str().unwrap();
@@ -346,17 +433,8 @@ impl Ours {
                 words.extend([option.to_owned(), path.display().to_string()]);
             }
         }
-        let (data, said) = run(folder, &words);
-        let lines = said
-            .lines()
-            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let errors = lines.filter(|line| line["severity"] == "error");
-        let codes = errors.filter_map(|line| Some(line["code"].as_str()?.to_owned()));
-        Self {
-            catalog: serde_json::from_str(&data).ok(),
-            codes: codes.collect(),
-            said,
-        }
+        words.extend(options.iter().map(|option| (*option).to_owned()));
+        run(folder, &words)
     }
 }
 

@@ -338,8 +338,9 @@ impl<'t> Evaluator<'t> {
         bind(self, "server_facts", Value::new(facts, server));
         bind(self, "facts", Value::new(node.facts.clone(), name));
         let main = self.outside("the main class");
-        for name in ["title", "name"] {
-            bind(self, name, Value::new("main", main));
+        // The top is the body of `Class[main]`, which nobody calls.
+        for (name, value) in [("title", "main"), ("name", "main"), ("module_name", "")] {
+            bind(self, name, Value::new(value, main));
         }
     }
 
@@ -371,9 +372,16 @@ impl<'t> Evaluator<'t> {
             defaults: FxHashMap::default(),
         });
         self.classes.push(title.clone());
-        for name in ["name", "title"] {
+        let none = EcoString::new();
+        let own = [
+            ("name", &title),
+            ("title", &title),
+            ("module_name", &none),
+            ("caller_module_name", &none),
+        ];
+        for (name, value) in own {
             let definition = Defined {
-                value: Value::new(title.clone(), origin),
+                value: Value::new(value.clone(), origin),
                 control: ControlId::NONE,
                 how: How::Language,
             };

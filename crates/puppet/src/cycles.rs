@@ -108,7 +108,7 @@ impl Evaluator<'_> {
         Graph::new(self.resources.len() * 2, edges.iter().copied())
     }
 
-    fn target(&self, value: &Value) -> Option<ResourceId> {
+    pub(crate) fn target(&self, value: &Value) -> Option<ResourceId> {
         let kind = match &value.datum {
             Datum::Text(text) => &crate::evaluate::read_reference(text)?,
             Datum::Type(kind) => kind.as_ref(),

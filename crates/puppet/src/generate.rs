@@ -42,6 +42,11 @@ const WORDS: [&str; 10] = [
 ];
 const KEYS: [&str; 3] = ["a", "b", "c"];
 
+/// Whether a site asks for more than values: for tags, by queries, for what is defined, for files. Every other one does.
+pub fn asks(seed: u64) -> bool {
+    !seed.is_multiple_of(2)
+}
+
 /// A random site, about as large as `size`.
 pub fn site(seed: u64, size: usize) -> Site {
     let mut random = Random::new(seed);
@@ -61,6 +66,7 @@ pub fn site(seed: u64, size: usize) -> Site {
         functions: Vec::new(),
         has_data,
         asked: Vec::new(),
+        asks: asks(seed),
         spoilt,
         in_class: false,
     };
@@ -118,6 +124,8 @@ struct Writer {
     has_data: bool,
     /// The keys that are looked up.
     asked: Vec<(String, Type)>,
+    /// Whether it asks for more than values.
+    asks: bool,
     spoilt: bool,
     in_class: bool,
 }
@@ -189,7 +197,7 @@ impl Writer {
     }
 
     fn statement(&mut self, depth: usize) {
-        match self.random.below(24) {
+        match self.random.below(if self.asks { 30 } else { 24 }) {
             0..=3 => self.assignment(),
             4..=8 => self.resource(),
             9 | 10 => self.include(),
@@ -203,8 +211,100 @@ impl Writer {
             19 if depth > 0 => self.iteration(depth),
             20 => self.amendment(),
             21 if self.spoilt => self.mistake(),
+            22 if self.asks => self.tag(),
+            23 if self.asks => self.arrow_of_query(),
+            24 if self.asks => self.collector_of_parameters(),
+            25 if self.asks => self.declarations_as_values(),
+            26 if self.asks => self.guarded_assignment(),
             _ => self.resource(),
         }
+    }
+
+    /// What is in this class, or in this node, has a tag more.
+    fn tag(&mut self) {
+        let word = self.word();
+        self.line(&format!("tag('{word}')"));
+    }
+
+    /// All resources that a query finds come before or after another one.
+    fn arrow_of_query(&mut self) {
+        let others: Vec<(&'static str, String)> = self
+            .declared
+            .iter()
+            .filter(|(kind, _)| *kind != "user")
+            .cloned()
+            .collect();
+        if others.is_empty() {
+            return self.resource();
+        }
+        let (kind, title) = self.random.pick(&others).clone();
+        let query = match self.random.below(4) {
+            0 => format!("title == 't{}'", 1 + self.random.below(self.titles + 2)),
+            1 => format!("uid == {}", self.random.below(10)),
+            2 => format!("tag == '{}'", self.word()),
+            _ => format!("shell == '{}' or comment == '{}'", self.word(), self.word()),
+        };
+        let arrow = *self.random.pick(&["->", "~>"]);
+        let (query, other) = (
+            format!("User <| {query} |>"),
+            format!("{}[{title}]", capital(kind)),
+        );
+        match self.random.chance(50) {
+            true => self.line(&format!("{query} {arrow} {other}")),
+            false => self.line(&format!("{other} {arrow} {query}")),
+        }
+    }
+
+    /// A collector sets a parameter of resources of a defined type.
+    fn collector_of_parameters(&mut self) {
+        let with_parameters = self.defines.iter().filter(|(_, all)| !all.is_empty());
+        let with_parameters: Vec<_> = with_parameters.cloned().collect();
+        if with_parameters.is_empty() {
+            return self.defined();
+        }
+        let (name, parameters) = self.random.pick(&with_parameters).clone();
+        let (parameter, kind) = self.random.pick(&parameters).clone();
+        let value = self.expression(kind, 1);
+        let query = match self.random.below(3) {
+            0 => String::new(),
+            1 => format!(" tag == '{}' ", self.word()),
+            _ => format!(" title == 't{}' ", 1 + self.random.below(self.titles + 2)),
+        };
+        let name = name.replacen('d', "D", 1);
+        self.line(&format!("{name} <|{query}|> {{ {parameter} => {value} }}"));
+    }
+
+    /// What a declaration comes to is a reference, for an arrow or for an attribute.
+    fn declarations_as_values(&mut self) {
+        let (one, other) = (self.title(), self.title());
+        let attributes = self.attributes("notify");
+        match self.random.chance(50) {
+            true => self.line(&format!(
+                "notify {{ '{one}': {attributes} }} -> user {{ '{other}': }}"
+            )),
+            false => {
+                let name = self.name("r");
+                self.line(&format!("${name} = user {{ '{one}': }}"));
+                let comma = if attributes.is_empty() { "" } else { ", " };
+                self.line(&format!(
+                    "notify {{ '{other}': {attributes}{comma}require => ${name} }}"
+                ));
+            }
+        }
+    }
+
+    /// Whether a variable is there decides something.
+    fn guarded_assignment(&mut self) {
+        let name = self.name("g");
+        let condition = self.expression(Type::Bool, 2);
+        let value = self.expression(Type::Text, 1);
+        self.line(&format!("if {condition} {{ ${name} = {value} }}"));
+        let made = self.name("v");
+        let word = self.word();
+        self.line(&format!(
+            "${made} = (if defined('${name}') {{ getvar('{name}') }} else {{ '{word}' }})"
+        ));
+        self.know(made, Type::Text);
     }
 
     fn assignment(&mut self) {
@@ -300,14 +400,40 @@ impl Writer {
                 }
             }
         }
+        if self.asks {
+            common.push_str(&self.lookup_options(keys));
+        }
         by_system.sort();
         by_system.dedup_by(|one, other| one.0 == other.0);
         let mut data = vec![
             ("hiera.yaml".to_owned(), HIERA.to_owned()),
             ("data/common.yaml".to_owned(), common),
+            (
+                "modules/m/files/text.txt".to_owned(),
+                "web\ndb\n".to_owned(),
+            ),
         ];
         data.extend(by_system);
         data
+    }
+
+    /// How some of the keys are looked up in several files.
+    fn lookup_options(&mut self, keys: &[(String, Type)]) -> String {
+        let mut options = String::new();
+        for (key, kind) in keys {
+            let merge = match kind {
+                Type::Texts => "unique",
+                Type::Hash => *self.random.pick(&["hash", "deep"]),
+                _ => "first",
+            };
+            if self.random.chance(30) {
+                let _ = write!(options, "  {key}:\n    merge: {merge}\n");
+            }
+        }
+        match options.is_empty() {
+            true => options,
+            false => format!("lookup_options:\n{options}"),
+        }
     }
 
     /// A value as YAML.
@@ -439,7 +565,11 @@ impl Writer {
         let kind = *self.random.pick(&["notify", "notify", "file", "user"]);
         let name = self.title();
         let slash = if kind == "file" { "/" } else { "" };
-        let attributes = self.attributes(kind);
+        let mut attributes = self.attributes(kind);
+        if self.asks && self.random.chance(10) {
+            let comma = if attributes.is_empty() { "" } else { ", " };
+            let _ = write!(attributes, "{comma}tag => '{}'", self.word());
+        }
         let title = match self.random.below(10) {
             0 => {
                 let value = self.variable(Type::Number);
@@ -802,7 +932,16 @@ impl Writer {
                     format!("({one} {operator} {other})")
                 }
             },
-            Type::Text => match self.random.below(8) {
+            Type::Text => match self.random.below(if self.asks { 10 } else { 8 }) {
+                8 => self.template(depth),
+                9 if self.has_data => {
+                    let missing = if self.random.chance(40) {
+                        "'m/none.txt', "
+                    } else {
+                        ""
+                    };
+                    format!("file({missing}'m/text.txt')")
+                }
                 0 => "$facts['os']".to_owned(),
                 1 => "$facts['net']['a']".to_owned(),
                 2 => format!(
@@ -826,7 +965,9 @@ impl Writer {
                     }
                 }
             },
-            Type::Bool => match self.random.below(9) {
+            Type::Bool => match self.random.below(if self.asks { 11 } else { 9 }) {
+                9 => format!("tagged('{}')", self.word()),
+                10 => format!("defined('$v{}')", 1 + self.random.below(self.names + 1)),
                 0 => "$facts['cloud']".to_owned(),
                 1 => format!("!{}", self.expression(kind, depth)),
                 2 => {
@@ -897,6 +1038,22 @@ impl Writer {
                 ),
                 _ => self.hash_literal(depth),
             },
+        }
+    }
+
+    /// A template that is given something under a name that it may have, or have not.
+    fn template(&mut self, depth: usize) -> String {
+        let value = self.expression(Type::Text, depth);
+        let word = self.word();
+        match self.random.below(3) {
+            0 => format!("inline_epp('{word} <%= $a %>', {{ 'a' => {value}, 'b' => '{word}' }})"),
+            1 => format!(
+                "inline_epp('<%- | $a, $b = {word} | -%><%= $a %> <%= $b %>', {{ 'a' => {value} }})"
+            ),
+            _ => format!(
+                "inline_epp('<% if $b {{ %>{word}<% }} %><%= $a %>', {{ 'a' => {value}, 'b' => {} }})",
+                self.literal(Type::Bool)
+            ),
         }
     }
 

@@ -3,10 +3,9 @@
 use std::collections::HashSet;
 
 use clap::Args;
-use hence_puppet::Site;
 
 use super::nodes;
-use super::source::{Language, SourceOptions, join, sources_below};
+use super::source::{Language, SPECIFICATIONS, SourceOptions, join, sources_below};
 use crate::configuration::{Catalog, Configuration};
 use crate::console::Console;
 use crate::policy::Policy;
@@ -65,7 +64,7 @@ impl Check {
         if !console.path(input).is_dir() || self.source.is_puppet() {
             return Ok(vec![input.to_owned()]);
         }
-        let below = sources_below(console, input, None)?;
+        let below = sources_below(console, input, None, SPECIFICATIONS)?;
         Ok(below.iter().map(|file| join(input, file)).collect())
     }
 
@@ -108,7 +107,7 @@ impl Check {
     ) -> Result<(Exit, bool), Stop> {
         let outside = self.source.outside(console);
         let limits = self.source.limits();
-        let site = Site::new(&outside, self.source.puppet.layout(file), limits);
+        let site = (self.source.puppet).site(console, &outside, file, limits)?;
         let wanted = self.source.puppet.nodes.as_deref().unwrap_or("all");
         let names = nodes::names(&self.source, console, &site, wanted)?;
         let catalogs = nodes::Catalogs::new(&self.source, console, &outside, &site);

@@ -14,7 +14,7 @@ use hence_cf2::compile::{Batch, on_stack};
 use hence_model::diagnostic::{Code, Diagnostic};
 
 use super::compile::Compile;
-use super::source::{Language, finds_functions, join, sources_below};
+use super::source::{Language, SPECIFICATIONS, finds_functions, join, sources_below};
 use crate::configuration::Configuration;
 use crate::console::{Console, Wording};
 use crate::disk::unwritable;
@@ -69,7 +69,7 @@ pub fn compile(command: &Compile, console: &mut Console<'_>, out: &str) -> Resul
 fn tasks(command: &Compile, console: &Console<'_>, out: &str) -> Result<Vec<Task>, Stop> {
     let mut tasks: Vec<Task> = Vec::new();
     let mut results: HashMap<String, usize> = HashMap::new();
-    for file in sources_below(console, &command.input, Some(out))? {
+    for file in sources_below(console, &command.input, Some(out), SPECIFICATIONS)? {
         let name = join(&command.input, &file);
         let language = command.source.language(&name)?;
         let output = Path::new(out).join(&file);

@@ -29,7 +29,7 @@ pub fn compile(command: &Compile, console: &mut Console<'_>, out: &str) -> Resul
     let outside = command.source.outside(console);
     let puppet = &command.source.puppet;
     let limits = command.source.limits();
-    let site = Site::new(&outside, puppet.layout(&command.input), limits);
+    let site = puppet.site(console, &outside, &command.input, limits)?;
     let wanted = puppet.nodes.as_deref().unwrap_or("all");
     let nodes = names(&command.source, console, &site, wanted)?;
     fs::create_dir_all(console.path(out)).map_err(|error| unwritable(out, &error))?;

@@ -1,10 +1,12 @@
 //! How Puppet is compiled from the command line: which node, which modules, which data.
 
 use clap::{Args, ValueEnum};
+use hence_model::diagnostic::Diagnostic;
+use hence_model::source::Sources;
 use hence_model::unit::Limits;
 use hence_puppet::{Layout, Node, Options, Recording, Site};
 
-use super::source::{Afterwards, SourceOptions, directories};
+use super::source::{Afterwards, NO_DIRECTORY, SourceOptions, directories};
 use crate::Stop;
 use crate::configuration::{Catalog, Configuration};
 use crate::console::Console;
@@ -49,6 +51,40 @@ enum DefineOrder {
 }
 
 impl PuppetOptions {
+    /// The site of a manifest. A site has one environment, so it must be there; of the directories with modules,
+    /// which may be those of many machines, each that is missing is warned of.
+    pub(super) fn site<'a>(
+        &self,
+        console: &mut Console<'_>,
+        outside: &'a Outside,
+        manifest: &str,
+        limits: Limits,
+    ) -> Result<Site<'a>, Stop> {
+        let missing = |option: &str, directory: &str| match outside.has_directory(directory) {
+            true => None,
+            false => Some(format!(
+                "`--{option}` names `{directory}`, which is no directory"
+            )),
+        };
+        let environment = self.environment.as_deref();
+        if let Some(message) = environment.and_then(|it| missing("environment", it)) {
+            let trouble = Diagnostic::error(NO_DIRECTORY, message).help(
+                "an environment is a directory with `modules`, `hiera.yaml` and the like in it",
+            );
+            return Err(Stop::Refused(Box::new(trouble)));
+        }
+        let named = self.modulepath.as_deref().map(directories);
+        let troubles: Vec<Diagnostic> = named
+            .iter()
+            .flatten()
+            .filter_map(|directory| missing("modulepath", directory))
+            .map(|message| Diagnostic::warning(NO_DIRECTORY, message))
+            .collect();
+        console.show(&Sources::default(), &troubles);
+        Ok(Site::new(outside, self.layout(manifest), limits))
+    }
+
+    /// Where the files of a site are.
     pub(super) fn layout(&self, manifest: &str) -> Layout {
         let mut modulepath = self
             .modulepath
@@ -98,7 +134,7 @@ pub fn compile<T>(
 ) -> Result<T, Stop> {
     let puppet = &options.puppet;
     let limits = options.limits();
-    let site = Site::new(outside, puppet.layout(file), limits);
+    let site = puppet.site(console, outside, file, limits)?;
     let facts = match &options.facts {
         Some(facts) => hence_puppet::facts::read(&site, outside, facts),
         None => Ok(Default::default()),

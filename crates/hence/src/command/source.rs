@@ -363,15 +363,24 @@ fn unknown_language(file: &str, extension: Option<&str>) -> Diagnostic {
         .help("`--lang sf`, `--lang cf2` and `--lang pp` read any file as that")
 }
 
-/// The sources below a folder, sorted, as names relative to it. What lies in `except`, a folder
-/// below it, is left out.
+/// How the names of files end that mean something each on its own; a folder of Puppet is one manifest.
+pub const SPECIFICATIONS: &[&str] = &["sf", "cf2"];
+
+/// The sources below a folder, which are the files with one of these extensions, sorted, as names relative to it.
+/// What lies in `except`, a folder below it, is left out.
 pub fn sources_below(
     console: &Console<'_>,
     folder: &str,
     except: Option<&str>,
+    extensions: &[&str],
 ) -> Result<Vec<String>, Stop> {
+    let is_source = |name: &str| {
+        let extension = Path::new(name).extension();
+        extension.is_some_and(|it| extensions.iter().any(|known| it == *known))
+    };
     let except = except.and_then(|except| fs::canonicalize(console.path(except)).ok());
     let mut found = Vec::new();
+    let mut has_manifests = false;
     let mut folders = vec![String::new()];
     while let Some(inner) = folders.pop() {
         let name = join(folder, &inner);
@@ -384,20 +393,23 @@ pub fn sources_below(
             // Links to folders are not followed: they may lead in a circle.
             if kind.is_dir() {
                 folders.push(entry);
-            } else if (entry.ends_with(".sf") || entry.ends_with(".cf2"))
-                && is_text(&console.path(&join(folder, &entry)), kind)
-            {
+            } else if is_source(&entry) && is_text(&console.path(&join(folder, &entry)), kind) {
                 found.push(entry);
+            } else {
+                has_manifests |= entry.ends_with(".pp");
             }
         }
     }
     found.sort();
     if found.is_empty() {
-        let message = format!("there is no `.sf` or `.cf2` file below `{folder}`");
-        return Err(Stop::Refused(Box::new(
-            Diagnostic::error(NO_SOURCES, message)
-                .help("name the folder that holds the specifications, or one file"),
-        )));
+        let names: Vec<String> = extensions.iter().map(|it| format!("`.{it}`")).collect();
+        let message = format!("there is no {} file below `{folder}`", names.join(" or "));
+        let help = match has_manifests {
+            true => "there are Puppet manifests: `--lang pp` reads them",
+            false => "name the folder that holds the specifications, or one file",
+        };
+        let trouble = Diagnostic::error(NO_SOURCES, message).help(help);
+        return Err(Stop::Refused(Box::new(trouble)));
     }
     Ok(found)
 }

@@ -530,7 +530,7 @@ impl<'t> Evaluator<'t> {
         Ok(())
     }
 
-    /// `$title`, `$name`, `$module_name`, `$caller_module_name`
+    /// `$title`, `$name`, `$module_name`, `$caller_module_name`. Code that is in no module is in one without a name.
     fn bind_language(&mut self, id: ResourceId, scope: ScopeId, is_class: bool) {
         let resource = &self.resources[id.index()];
         let origin = resource.title_origin;
@@ -540,8 +540,14 @@ impl<'t> Evaluator<'t> {
             .map(|attribute| attribute.value.clone());
         let name = name.filter(|name| !name.is_undef() && !is_class);
         let parent = self.scopes[scope.index()].parent;
-        let caller = parent.and_then(|parent| self.scopes[parent.index()].module.clone());
-        let module = self.scopes[scope.index()].module.clone();
+        let module_of = |scope: ScopeId| {
+            self.scopes[scope.index()]
+                .module
+                .clone()
+                .unwrap_or_default()
+        };
+        let caller = parent.map(module_of);
+        let module = module_of(scope);
         let control = self.control;
         let mut bind = |name: &str, value: Value| {
             let how = How::Language;
@@ -552,9 +558,7 @@ impl<'t> Evaluator<'t> {
             };
             self.bind(scope, name, definition);
         };
-        if let Some(module) = module {
-            bind("module_name", Value::new(module, origin));
-        }
+        bind("module_name", Value::new(module, origin));
         if let Some(caller) = caller {
             bind("caller_module_name", Value::new(caller, origin));
         }

@@ -22,7 +22,7 @@ pub const UNEVALUATED_PARAMETER: Code = Code::new("puppet.unevaluated-parameter"
 /// An array of variables gets a number of values that it cannot take.
 pub const DESTRUCTURING: Code = Code::new("puppet.destructuring");
 
-/// Variables that are undefined without being unknown.
+/// Variables that are defined everywhere, also where they have no value.
 const ALWAYS_KNOWN: [&str; 2] = ["module_name", "caller_module_name"];
 
 impl<'t> Evaluator<'t> {
@@ -142,6 +142,12 @@ impl<'t> Evaluator<'t> {
             scope = self.next_scope(id);
         }
         Ok(None)
+    }
+
+    /// Whether a variable is defined for `defined`, which counts those of the language.
+    pub(crate) fn is_known(&self, name: &str, found: Option<DefinitionId>) -> bool {
+        let bare = name.strip_prefix("::").unwrap_or(name);
+        found.is_some() || ALWAYS_KNOWN.contains(&bare)
     }
 
     /// That a variable is defined, or is not, as what something depends on.

@@ -18,6 +18,10 @@ use crate::syntax::{self, Kind};
 use crate::trace::{Cause, ControlId, How, Making, Node, Origin, Source};
 use crate::value::{Datum, Value};
 
+/// The operator of an array: its operands are the elements.
+const ELEMENTS: &str = "[ ]";
+/// The operator of a hash: its operands are keys and values, by turns.
+const ENTRIES: &str = "{ }";
 /// So deep is an expression told.
 const DEEPEST: usize = 60;
 /// Of so many expressions: what a value is computed from may be in it many times.
@@ -253,11 +257,39 @@ impl<'a, 't> Teller<'a, 't> {
                 operands: Vec::new(),
             };
         }
+        // An array or a hash with something in it that was computed: each part as it was.
+        let whole = |span: Span| {
+            if !is_container(&value.datum) || !self.is_computed(value) {
+                return None;
+            }
+            let tell = |part: &Value| self.expression(part, span, depth + 1);
+            let (sign, operands) = match &value.datum {
+                Datum::Array(array) => (ELEMENTS, array.iter().map(tell).collect()),
+                Datum::Hash(hash) => {
+                    let parts = hash.iter().flat_map(|(key, entry)| {
+                        let key = Value::new(key.clone(), entry.key);
+                        [tell(&key), tell(&entry.value)]
+                    });
+                    (ENTRIES, parts.collect())
+                }
+                _ => return None,
+            };
+            Some(Expression {
+                operator: Some(sign.into()),
+                value: shown(),
+                span,
+                operands,
+            })
+        };
         loop {
             match self.evaluator.trace.source(origin) {
                 Source::Nowhere => return leaf(around),
                 Source::Written(at) => {
-                    return leaf(self.span_at(at).unwrap_or(Span::at(at)));
+                    let span = self.span_at(at).unwrap_or(Span::at(at));
+                    return match is_enough {
+                        true => leaf(span),
+                        false => whole(span).unwrap_or_else(|| leaf(span)),
+                    };
                 }
                 Source::Node(Node::Variable { definition, .. }) => {
                     origin = self.evaluator.trace.definition(*definition).value.origin;
@@ -284,6 +316,12 @@ impl<'a, 't> Teller<'a, 't> {
                     let operator = result_of(at, &value.datum);
                     if is_enough {
                         return leaf(at.span);
+                    }
+                    // What the lambda made of each element is what there is to tell.
+                    if operator == "map"
+                        && let Some(whole) = whole(at.span)
+                    {
+                        return whole;
                     }
                     let operands = self.evaluator.trace.operands(*operands).iter();
                     let operands = operands
@@ -342,6 +380,36 @@ impl<'a, 't> Teller<'a, 't> {
                     return leaf(around);
                 }
             }
+        }
+    }
+
+    /// Whether a value was computed, or something in it, as far as nothing computed the whole.
+    fn is_computed(&self, value: &Value) -> bool {
+        let mut origin = value.origin;
+        loop {
+            match self.evaluator.trace.source(origin) {
+                Source::Node(Node::Variable { definition, .. }) => {
+                    origin = self.evaluator.trace.definition(*definition).value.origin;
+                }
+                Source::Node(
+                    Node::Outcome { value, .. }
+                    | Node::Chosen { value, .. }
+                    | Node::Found { value, .. },
+                ) => {
+                    origin = *value;
+                }
+                Source::Node(Node::Operation { at, .. }) if operator(at) == "map" => break,
+                Source::Node(
+                    Node::Operation { .. } | Node::Interpolation { .. } | Node::Made { .. },
+                ) => return true,
+                Source::Written(_) => break,
+                _ => return false,
+            }
+        }
+        match &value.datum {
+            Datum::Array(array) => array.iter().any(|element| self.is_computed(element)),
+            Datum::Hash(hash) => hash.iter().any(|(_, entry)| self.is_computed(&entry.value)),
+            _ => false,
         }
     }
 
@@ -492,8 +560,17 @@ impl<'a, 't> Teller<'a, 't> {
                     return Vec::new();
                 }
                 Source::Node(Node::Chosen { value, at, .. }) => {
-                    let words = format!("handed on by `{}`", operator(at));
-                    steps.push(told(words.into(), at.span, ""));
+                    // A function that hands on what it computed itself is told once.
+                    let is_own = match self.evaluator.trace.source(*value) {
+                        Source::Node(
+                            Node::Operation { at: made, .. } | Node::Interpolation { at: made, .. },
+                        ) => made.span == at.span,
+                        _ => false,
+                    };
+                    if !is_own {
+                        let words = format!("handed on by `{}`", operator(at));
+                        steps.push(told(words.into(), at.span, ""));
+                    }
                     origin = *value;
                 }
                 Source::Node(Node::Element { at, operands }) => {
@@ -785,6 +862,10 @@ fn defined(name: &str, how: How<'_>) -> Option<(Cow<'static, str>, Span)> {
         ),
         How::Language => return None,
     })
+}
+
+fn is_container(datum: &Datum) -> bool {
+    matches!(datum, Datum::Array(_) | Datum::Hash(_))
 }
 
 /// The operator or function of an expression.

@@ -152,7 +152,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                             false => evaluator.visible(name, call.at.span)?,
                         };
                         seen.push(evaluator.sighting(name, definition));
-                        definition.is_some()
+                        evaluator.is_known(name, definition)
                     }
                     None => {
                         let is_defined = defined(evaluator, &call, argument)?;

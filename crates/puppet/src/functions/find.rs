@@ -176,6 +176,30 @@ pub(super) const FUNCTIONS: &[Function] = &[
             }
         },
     ),
+    plain(
+        "stdlib::str2resource",
+        (1, 1),
+        "stdlib::str2resource(String $reference): the resource that was declared before and is called so, `File[/etc/motd]`",
+        |evaluator, call| {
+            let text = call.text(evaluator, 0)?.clone();
+            let parts = text.strip_suffix(']').and_then(|it| it.split_once('['));
+            let Some((kind, title)) =
+                parts.filter(|(kind, title)| !kind.is_empty() && !title.is_empty())
+            else {
+                return call.wrong(0, "a resource is written as `File[/etc/motd]`");
+            };
+            let Some(id) = evaluator.find_resource(&kind.to_lowercase(), title) else {
+                return call.wrong(0, format!("`{text}` is not declared before this place"));
+            };
+            let resource = &evaluator.resources[id.index()];
+            let (kind, title) = (resource.type_name.clone(), resource.title.clone());
+            let reference = match kind.as_str() {
+                "class" => Type::Class(Some(title)),
+                _ => Type::Resource(Some(kind), Some(title)),
+            };
+            Ok(call.result(evaluator, reference))
+        },
+    ),
 ];
 
 /// Why a path leads nowhere.
@@ -387,11 +411,6 @@ fn variable<'t>(evaluator: &mut Evaluator<'t>, call: &Invocation<'t>, name: &str
         true => evaluator.qualified(name)?,
         false => evaluator.visible(name, call.at.span).ok()??,
     };
-    // What the top itself is called is no variable to this function.
-    let is_of_top = evaluator.scopes[0].variables.get(name) == Some(definition);
-    if is_of_top && matches!(name, "title" | "name") {
-        return None;
-    }
     let datum = evaluator.trace.definition(definition).value.datum.clone();
     let node = Node::Variable {
         definition,

@@ -11,6 +11,7 @@
 //! format      sprintf
 //! paths       dirname, shellquote, uriescape …
 //! json        to_json, parsejson
+//! yaml        to_yaml, parseyaml, to_toml
 //! numbers     abs, round, min, max, compare
 //! times       strftime
 //! arrays      sort, unique, flatten, difference …
@@ -48,6 +49,7 @@ pub(crate) mod ruby;
 mod templates;
 mod times;
 mod words;
+mod yaml;
 
 use std::sync::OnceLock;
 
@@ -154,6 +156,7 @@ pub const TOPICS: &[Topic] = &[
     topic("Formats", format::FUNCTIONS),
     topic("Paths, shells and other places", paths::FUNCTIONS),
     topic("JSON and code of other languages", json::FUNCTIONS),
+    topic("YAML and TOML", yaml::FUNCTIONS),
     topic("Numbers", numbers::FUNCTIONS),
     topic("Times", times::FUNCTIONS),
     topic("Arrays", arrays::FUNCTIONS),

@@ -19,8 +19,8 @@ mod key;
 mod locate;
 mod merge;
 mod options;
-mod scalar;
-mod yaml;
+pub(crate) mod scalar;
+pub(crate) mod yaml;
 
 use std::sync::Arc;
 

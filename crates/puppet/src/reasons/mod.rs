@@ -502,6 +502,8 @@ impl<'e, 't> Reasons<'e, 't> {
             Node::Tagged(id) => self.tagged(id),
             Node::Absent { passed, type_name } => {
                 self.condition(Task::Titles(type_name.clone()));
+                // Another class in the place of one that is there could have declared it.
+                self.condition(Task::Titles("class".into()));
                 let effect = match type_name == "class" {
                     true => Effect::Includes(None),
                     false => Effect::Declares(Some(type_name)),

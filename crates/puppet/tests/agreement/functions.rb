@@ -65,6 +65,8 @@ Puppet.override(current_environment: environment, loaders: Puppet::Pops::Loaders
         compiler = Puppet::Parser::Compiler.new(node)
         scope = compiler.topscope
         compiler.send(:set_node_parameters)
+        # Only `Class[main]` gives the top its `$title`.
+        compiler.send(:evaluate_main)
       end
       Puppet.override(global_scope: scope) { "ok #{shown(parser.evaluate_string(scope, source))}" }
     rescue StandardError, ScriptError, SystemStackError => e

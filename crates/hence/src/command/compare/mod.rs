@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum};
 use hence_model::print::json::Json;
 use hence_model::value::{Builder, List, Map, Value};
 
-use super::source::{SourceOptions, join, sources_below};
+use super::source::{SPECIFICATIONS, SourceOptions, join, sources_below};
 use crate::console::Console;
 use crate::{Exit, Stop};
 use judge::{Answer, Difference, Kind, judge};
@@ -26,7 +26,9 @@ use other::Other;
 A compiler is run as `COMMAND FILE`. It prints JSON to standard output, or ends with a code that is
 not 0; if it prints `err2` or the like, that rule is compared too.
 
-  hence compare specs --against haskell='runSF -json' --against scala='java -jar sfParser.jar -json'")]
+  hence compare specs --against haskell='runSF -json' --against scala='java -jar sfParser.jar -json'
+
+With `--lang pp`, each `.pp` file is a manifest of its own, and its catalog is what is compared.")]
 pub struct Compare {
     /// The folder whose files are compiled
     #[arg(value_name = "DIR")]
@@ -63,7 +65,11 @@ struct Record<'a> {
 impl Compare {
     /// Compares all files with all compilers.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        let files = sources_below(console, &self.folder, None)?;
+        let extensions: &[&str] = match self.source.is_puppet() {
+            true => &["pp"],
+            false => SPECIFICATIONS,
+        };
+        let files = sources_below(console, &self.folder, None, extensions)?;
         let mut records: Vec<Record<'_>> = Vec::new();
         for other in &self.against {
             records.push(Record {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Diff;
 use crate::Stop;
-use crate::command::source::{SourceOptions, join, sources_below};
+use crate::command::source::{SPECIFICATIONS, SourceOptions, join, sources_below};
 use crate::console::Console;
 use crate::disk::Disk;
 use crate::git::Revision;
@@ -83,7 +83,7 @@ impl Version {
     /// The sources below a folder.
     fn sources(&self, console: &Console<'_>, options: &SourceOptions) -> Result<Vec<String>, Stop> {
         if self.revision.is_none() {
-            return sources_below(console, &self.file, None);
+            return sources_below(console, &self.file, None, SPECIFICATIONS);
         }
         let disk = self.disk(console, options)?;
         let mut found = Vec::new();

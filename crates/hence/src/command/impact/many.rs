@@ -30,7 +30,7 @@ pub fn run(
     let outside = command.source.outside(console);
     let puppet = &command.source.puppet;
     let limits = command.source.limits();
-    let site = Site::new(&outside, puppet.layout(&command.entry), limits);
+    let site = puppet.site(console, &outside, &command.entry, limits)?;
     let nodes = names(&command.source, console, &site, nodes)?;
     let catalogs = Catalogs::new(&command.source, console, &outside, &site);
 

@@ -524,6 +524,10 @@ impl<'a> Answer<'a> {
             .collect();
         match (operator, operands.as_slice()) {
             ("[ ]", elements) => format!("[{}]", elements.join(", ")),
+            ("{ }", parts) => {
+                let entries = parts.chunks(2).map(|entry| entry.join(": "));
+                format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
+            }
             (ACCESS, [of, keys @ ..]) => format!("{of}[{}]", keys.join(", ")),
             // If none of the conditions holds, there is no value behind them.
             ("IF" | "SWITCH", [.., condition, value])
@@ -590,7 +594,7 @@ fn counted(count: usize, one: &str, many: &str) -> String {
 fn stands_between(operator: &str) -> bool {
     match operator {
         "in" | "and" | "or" => true,
-        "[ ]" | ACCESS | INTERPOLATION => false,
+        "[ ]" | "{ }" | ACCESS | INTERPOLATION => false,
         other => !other.starts_with(char::is_alphabetic),
     }
 }

@@ -24,8 +24,8 @@ pub struct Candidate {
     pub what: What,
 }
 
-/// What an edit touches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What an edit touches, from the value itself outwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum What {
     /// A literal that the value is, or is computed from.
     Literal,

@@ -187,7 +187,11 @@ impl WhyNot {
             }
         }
         console.end_progress();
-        answer.edits.sort_by_key(|edit| (edit.size, edit.others));
+        // The smallest comes first; then what changes the least, what is nearest to the value, and what stands first.
+        answer.edits.sort_by_key(|edit| {
+            let place = edit.replacement.span.start;
+            (edit.size, edit.others, edit.what, place)
+        });
         // Of several texts for one place, and of several stretches of one statement, the smallest is enough.
         let mut kept: Vec<Edit> = Vec::new();
         for edit in answer.edits.drain(..) {

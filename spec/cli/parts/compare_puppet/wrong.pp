@@ -1,0 +1,1 @@
+notify { 'hello': message => nothing('here') }
