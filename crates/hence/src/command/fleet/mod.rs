@@ -327,12 +327,16 @@ impl KeyPlace {
         let mut key = [0; 32];
         getrandom::getrandom(&mut key).map_err(|error| self.unusable(error))?;
         let mut options = std::fs::OpenOptions::new();
-        options.write(true).create_new(true);
+        options.write(true).create(true).truncate(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let written = options
-            .open(&self.file)
-            .and_then(|mut file| file.write_all(&key));
+        // Where there is a key, it is whole. Whoever makes one holds the ledger, so nobody else does.
+        let part = self.file.with_extension("part");
+        let written = options.open(&part).and_then(|mut file| {
+            file.write_all(&key)?;
+            file.sync_all()?;
+            std::fs::rename(&part, &self.file)
+        });
         written.map_err(|error| self.unusable(error))?;
         Ok(Seal::new(&key))
     }
