@@ -253,6 +253,7 @@ impl Literals {
     }
 
     /// Text that stands in a source just as it is.
+    #[inline]
     pub fn text(&mut self, span: Span) -> Cell {
         self.stretched(tag::TEXT, span.start, span.end - span.start)
     }

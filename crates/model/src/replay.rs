@@ -448,6 +448,7 @@ impl Layout {
     }
 
     /// First position, last value (definition 12).
+    #[inline]
     fn set(&mut self, positions: &mut Positions, key: Symbol, slot: Slot) {
         match positions.get(key) {
             Some(position) => self.slots[position as usize] = slot,

@@ -193,6 +193,7 @@ impl Sources {
     }
 
     /// The text of a span.
+    #[inline]
     pub fn slice(&self, span: Span) -> &str {
         &self.text[span.start as usize..span.end as usize]
     }

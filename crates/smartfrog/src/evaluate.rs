@@ -252,6 +252,7 @@ impl<R: Recorder> Evaluator<R> {
 /// The valuation functions (19–26).
 impl<R: Recorder> Handler for Evaluator<R> {
     /// A basic value is bound (24, BV).
+    #[inline]
     fn literal(&mut self, unit: &mut Unit, target: &[Part], cell: Cell, span: Span) {
         if let Some((block, name)) = self.locate(unit, target) {
             let origin = self.blocks.store.recorder.written(span.start);
