@@ -76,31 +76,12 @@ pub struct Closure<'h> {
 pub enum Published {
     /// It changes nothing.
     Nothing,
-    /// A new generation answers as promised.
-    Served {
+    /// There is a new generation.
+    New {
         /// Its number.
         generation: u64,
-        /// How many requests were tried.
-        probes: usize,
-        /// What it did.
-        done: hence_ledger::Admitted,
-        /// What somebody should know about it.
-        warnings: Vec<Diagnostic>,
-    },
-    /// There is a new generation, and no server that could answer.
-    Stopped {
-        /// Its number.
-        generation: u64,
-        /// What it did.
-        done: hence_ledger::Admitted,
-        /// What somebody should know about it.
-        warnings: Vec<Diagnostic>,
-    },
-    /// The new generation listens nowhere, so no server runs that could answer. One that was started comes back with the
-    /// next endpoint.
-    Silent {
-        /// Its number.
-        generation: u64,
+        /// How it is served.
+        now: Now,
         /// What it did.
         done: hence_ledger::Admitted,
         /// What somebody should know about it.
@@ -113,6 +94,20 @@ pub enum Published {
         /// What was wrong with it.
         why: Vec<Diagnostic>,
     },
+}
+
+/// How a new generation is served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Now {
+    /// It answers as promised.
+    Served {
+        /// How many requests were tried.
+        probes: usize,
+    },
+    /// No server runs that could answer.
+    Stopped,
+    /// It listens nowhere, so no server runs that could answer. One that was started comes back with the next endpoint.
+    Silent,
 }
 
 /// What a change is held against, besides the rules of the service.

@@ -25,7 +25,7 @@ use hence_store::{Done, Error, Refused, Request, Rules};
 use crate::address::{Endpoint, Name, Url};
 use crate::certificate::Certificates;
 use crate::checks::{Look, Occasion};
-use crate::closure::{Closure, Published, failed};
+use crate::closure::{Closure, Now, Published, failed};
 use crate::content::{Content, NO_ROOM, Trees};
 use crate::host::{EntryKind, Host, Signal};
 use crate::model::{self, Body, behaviour};
@@ -410,8 +410,9 @@ impl Closure<'_> {
         let site = self.site();
         if site.endpoints.is_empty() {
             self.end()?;
-            return Ok(Published::Silent {
+            return Ok(Published::New {
                 generation,
+                now: Now::Silent,
                 done,
                 warnings,
             });
@@ -420,8 +421,9 @@ impl Closure<'_> {
             Some(process) => self.reload(process, generation, &site),
             None if old.endpoints.is_empty() && self.is_wanted()? => self.launch(generation, &site),
             None => {
-                return Ok(Published::Stopped {
+                return Ok(Published::New {
                     generation,
+                    now: Now::Stopped,
                     done,
                     warnings,
                 });
@@ -446,9 +448,9 @@ impl Closure<'_> {
             Err(trouble) => why.push(*trouble),
         }
         if why.is_empty() {
-            return Ok(Published::Served {
+            return Ok(Published::New {
                 generation,
-                probes,
+                now: Now::Served { probes },
                 done,
                 warnings,
             });

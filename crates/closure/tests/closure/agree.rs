@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hence_closure::address::Name;
-use hence_closure::closure::Published;
+use hence_closure::closure::{Now, Published};
 use hence_closure::model::{Request, behaviour};
 use hence_closure::probe::Probe;
 use hence_closure::publish::NAME_TAKEN;
@@ -116,7 +116,10 @@ fn walk(server: Server, seed: u64, states: usize) -> BTreeMap<u16, usize> {
         set.extend(more.iter().map(|words| real::says(words)));
         let everything = Command::apply("site", set, &Words);
         match real::commit(&mut closure, std::slice::from_ref(&everything)) {
-            Ok(Published::Served { .. }) => {}
+            Ok(Published::New {
+                now: Now::Served { .. },
+                ..
+            }) => {}
             Ok(Published::Nothing) => continue,
             Err(Refused::Because(troubles))
                 if troubles.iter().all(|one| one.code == NAME_TAKEN) =>

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hence_closure::certificate::Certificate;
 use hence_closure::checks::CERTIFICATE;
-use hence_closure::closure::{self, Closure, Published};
+use hence_closure::closure::{self, Closure, Now, Published};
 use hence_closure::host::Host;
 use hence_closure::publish::MISSING;
 use hence_closure::server::Server;
@@ -55,7 +55,11 @@ fn commit(closure: &mut Closure<'_>, hash: Hash) -> Result<Vec<Diagnostic>, Vec<
         &format!("cert foo.test 127.0.0.1:8443 cert:{hash}"),
     ]);
     match real::commit(closure, &[everything]) {
-        Ok(Published::Stopped { warnings, .. }) => Ok(warnings),
+        Ok(Published::New {
+            now: Now::Stopped,
+            warnings,
+            ..
+        }) => Ok(warnings),
         Err(Refused::Because(troubles)) => Err(troubles),
         other => panic!("{other:?}"),
     }
@@ -132,7 +136,12 @@ fn what_time_has_done_does_not_keep_a_server_down() {
     let (key, value) = real::says("alias foo.test foo.test");
     let owner = "site".into();
     let alias = hence_ledger::Command::Assert { owner, key, value };
-    let Ok(Published::Stopped { warnings, .. }) = real::commit(&mut closure, &[alias]) else {
+    let Ok(Published::New {
+        now: Now::Stopped,
+        warnings,
+        ..
+    }) = real::commit(&mut closure, &[alias])
+    else {
         panic!("it was refused");
     };
     assert!(warnings[0].message.contains("not valid any more"));
@@ -157,7 +166,12 @@ fn a_host_without_a_certificate_sleeps_where_tls_is_spoken() {
         &format!("cert foo.test 127.0.0.1:8080 cert:{hash}"),
         "default 127.0.0.1:8443 bar.test",
     ]);
-    let Ok(Published::Stopped { warnings, .. }) = real::commit(&mut closure, &[everything]) else {
+    let Ok(Published::New {
+        now: Now::Stopped,
+        warnings,
+        ..
+    }) = real::commit(&mut closure, &[everything])
+    else {
         panic!("it was refused");
     };
     // Only who is named to be there is missed there.

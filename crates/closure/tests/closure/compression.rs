@@ -1,6 +1,6 @@
 //! Content is sent compressed to who can unpack it, by real servers.
 
-use hence_closure::closure::Published;
+use hence_closure::closure::{Now, Published};
 use hence_closure::host::Machine;
 use hence_closure::probe;
 use hence_closure::server::Server;
@@ -47,7 +47,11 @@ fn text_is_sent_compressed_to_who_wants_it() {
         let all = || ["/", "/a.css", "/a.png", "/a.odd"].map(packed);
         assert_eq!(all(), [true, true, false, false], "{server:?}");
         let published = real::commit(&mut closure, &[said("compression application/x-odd")]);
-        let Ok(Published::Served { probes, .. }) = published else {
+        let Ok(Published::New {
+            now: Now::Served { probes },
+            ..
+        }) = published
+        else {
             panic!("{server:?}: {published:?}");
         };
         assert!(probes > 0, "{server:?}");

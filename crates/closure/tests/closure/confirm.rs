@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hence_closure::closure::{self, Closure, Manner, Published};
+use hence_closure::closure::{self, Closure, Manner, Now, Published};
 use hence_closure::server::Server;
 use hence_closure::words::Words;
 use hence_ledger::Command;
@@ -21,7 +21,13 @@ fn commit(closure: &mut Closure<'_>, host: &str, time: u64) {
     };
     let commands = [Command::apply("site", set, &Words)];
     let published = closure.commit(&request, &commands, Manner::default());
-    assert!(matches!(published, Ok(Published::Silent { .. })));
+    assert!(matches!(
+        published,
+        Ok(Published::New {
+            now: Now::Silent,
+            ..
+        })
+    ));
 }
 
 fn hosts(closure: &Closure<'_>) -> Vec<String> {
@@ -41,7 +47,13 @@ fn what_nobody_confirms_is_taken_back_when_its_time_is_over() {
     assert!(closure.nothing_waits().is_err());
     assert_eq!(hosts(&closure), ["new.test"]);
     let expired = closure.expire(100).unwrap();
-    assert!(matches!(expired, Some(Published::Silent { .. })));
+    assert!(matches!(
+        expired,
+        Some(Published::New {
+            now: Now::Silent,
+            ..
+        })
+    ));
     assert_eq!(hosts(&closure), ["old.test"]);
     assert_eq!(closure.nothing_waits(), Ok(()));
     assert_eq!(closure.expire(101), Ok(None));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hence_closure::address::Endpoint;
-use hence_closure::closure::{self, Closure, FAILED, Published};
+use hence_closure::closure::{self, Closure, FAILED, Now, Published};
 use hence_closure::content::Tree;
 use hence_closure::host::{Entry, EntryKind, Host, Signal};
 use hence_closure::process::Ran;
@@ -579,7 +579,9 @@ fn cuts(in_place: bool, seeds: u64) -> (usize, usize, usize) {
                 true => olds += 1,
             }
             match ended {
-                Ok(Published::Stopped { .. }) => break,
+                Ok(Published::New {
+                    now: Now::Stopped, ..
+                }) => break,
                 Err(Refused::Failed(error)) => assert_eq!(error.code, FAILED),
                 other => panic!("{other:?}"),
             }

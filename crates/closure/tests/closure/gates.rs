@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 
-use hence_closure::closure::Published;
+use hence_closure::closure::{Now, Published};
 use hence_closure::host::{Host, Machine};
 use hence_closure::probe::{self, Response};
 use hence_closure::publish::ENDPOINT_TAKEN;
@@ -150,7 +150,13 @@ fn another_server_answers_below_a_directory() {
         let less = real::all(&[&format!("listen {endpoint}"), "host foo.test"]);
         let published = real::commit(&mut closure, &[less]).unwrap();
         assert!(
-            matches!(published, Published::Served { .. }),
+            matches!(
+                published,
+                Published::New {
+                    now: Now::Served { .. },
+                    ..
+                }
+            ),
             "{server:?}: {published:?}"
         );
         assert_eq!(get("/api/a/b").0, 404, "{server:?}");

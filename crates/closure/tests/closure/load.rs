@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hence_closure::closure::Published;
+use hence_closure::closure::{Now, Published};
 use hence_closure::host::Machine;
 use hence_closure::probe::{self, Response};
 use hence_closure::server::Server;
@@ -69,9 +69,11 @@ fn reload_under_load(server: Server, tls: &'static str) {
         let everything = real::all(&[&listen, "host foo.test", &index, &cert]);
         let published = real::commit(closure, &[everything]);
         let generation = match published.unwrap() {
-            Published::Served { generation, .. } | Published::Stopped { generation, .. } => {
-                generation
-            }
+            Published::New {
+                generation,
+                now: Now::Served { .. } | Now::Stopped,
+                ..
+            } => generation,
             other => panic!("{other:?}\n{}", root.log()),
         };
         contents.insert(generation, blob);

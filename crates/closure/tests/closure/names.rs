@@ -4,7 +4,7 @@ use std::path::Path;
 
 use hence_closure::address::Name;
 use hence_closure::checks::NAMES;
-use hence_closure::closure::{self, Closure, Manner, Published};
+use hence_closure::closure::{self, Closure, Manner, Now, Published};
 use hence_closure::host::{Host, Machine};
 use hence_closure::server::Server;
 use hence_closure::words::Subject;
@@ -30,7 +30,12 @@ fn leads(disk: &Disk, name: &str, to: &[&str]) {
 /// What a change did, and what is told about it.
 fn served(published: Result<Published, Refused>) -> (Vec<String>, Vec<Diagnostic>) {
     match published {
-        Ok(Published::Stopped { done, warnings, .. }) => {
+        Ok(Published::New {
+            now: Now::Stopped,
+            done,
+            warnings,
+            ..
+        }) => {
             let told = |change: &Change| match &change.after {
                 Some(after) => format!("+ {} {}", change.key, after.value),
                 None => format!("- {}", change.key),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use hence_closure::address::{Endpoint, Name};
-use hence_closure::closure::{Closure, Published};
+use hence_closure::closure::{Closure, Now, Published};
 use hence_closure::host::{Entry, Host, Machine, Signal};
 use hence_closure::probe::Probe;
 use hence_closure::process::Ran;
@@ -291,7 +291,13 @@ fn kill_at_every_step(server: Server) {
             true => news += 1,
             false => olds += 1,
         }
-        if matches!(ended, Ok(Published::Served { .. })) {
+        if matches!(
+            ended,
+            Ok(Published::New {
+                now: Now::Served { .. },
+                ..
+            })
+        ) {
             break;
         }
         real::commit(&mut closure, std::slice::from_ref(&old)).unwrap();

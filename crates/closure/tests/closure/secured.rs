@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use hence_closure::address::Name;
 use hence_closure::certificate::Certificate;
-use hence_closure::closure::Published;
+use hence_closure::closure::{Now, Published};
 use hence_closure::host::Machine;
 use hence_closure::integrity::Repaired;
 use hence_closure::probe::{self, Probe};
@@ -121,7 +121,13 @@ fn a_client_is_shown_the_certificate_of_the_host_that_it_names() {
         // Another default, and another certificate, are shown as soon as they are said to be served.
         let published = real::commit(&mut closure, &[said(renewed, "foo.test")]).unwrap();
         assert!(
-            matches!(published, Published::Served { .. }),
+            matches!(
+                published,
+                Published::New {
+                    now: Now::Served { .. },
+                    ..
+                }
+            ),
             "{published:?}"
         );
         let renewed = kept(&root, &renewed.to_string());

@@ -18,24 +18,80 @@ use crate::{Exit, Stop};
 #[derive(Args)]
 pub struct Words {
     /// What is said, in words
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+    #[arg(required = true)]
     words: Vec<String>,
 }
 
 impl Words {
     /// Adds it to what is pending.
     pub fn run(&self, verb: &str, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        let line = format!("{verb} {}", language::joined(&self.words));
-        let mut sources = Sources::default();
-        let Ok(file) = sources.add("command", &line) else {
-            return Ok(Exit::Input);
-        };
-        match language::parse(&sources, file, http.owner()) {
-            Ok(orders) => add(http, console, &orders),
-            Err(troubles) => {
-                console.show(&sources, &troubles);
-                Ok(Exit::Input)
-            }
+        say(verb, &self.words, http, console)
+    }
+}
+
+/// Serve a file or directory, as it is now: `post DIRECTORY http://foo.test/`; or show a certificate: `post cert CHAIN KEY
+/// foo.test 192.0.2.1:443`
+#[derive(Args)]
+pub struct Post {
+    /// What is posted, and where
+    #[arg(required = true)]
+    words: Vec<String>,
+    /// A file is what its directory answers
+    #[arg(long)]
+    as_index: bool,
+    /// Of which type a file is
+    #[arg(long = "type", value_name = "TYPE")]
+    media: Option<String>,
+}
+
+impl Post {
+    /// Adds it to what is pending.
+    pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let mut words = self.words.clone();
+        if self.as_index {
+            words.push("--as-index".to_owned());
+        }
+        if let Some(media) = &self.media {
+            words.extend(["--type".to_owned(), media.clone()]);
+        }
+        say("post", &words, http, console)
+    }
+}
+
+/// Serve a directory as a whole site: `become web-server foo.test --from DIRECTORY`
+#[derive(Args)]
+pub struct Become {
+    /// The words `web-server` and the host
+    #[arg(required = true)]
+    words: Vec<String>,
+    /// The directory
+    #[arg(long, value_name = "DIRECTORY")]
+    from: Option<String>,
+}
+
+impl Become {
+    /// Adds it to what is pending.
+    pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let mut words = self.words.clone();
+        if let Some(from) = &self.from {
+            words.extend(["--from".to_owned(), from.clone()]);
+        }
+        say("become", &words, http, console)
+    }
+}
+
+/// Adds to what is pending what somebody says in words.
+fn say(verb: &str, words: &[String], http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
+    let line = format!("{verb} {}", language::joined(words));
+    let mut sources = Sources::default();
+    let Ok(file) = sources.add("command", &line) else {
+        return Ok(Exit::Input);
+    };
+    match language::parse(&sources, file, http.owner()) {
+        Ok(orders) => add(http, console, &orders),
+        Err(troubles) => {
+            console.show(&sources, &troubles);
+            Ok(Exit::Input)
         }
     }
 }
@@ -44,8 +100,8 @@ impl Words {
 #[derive(Args)]
 pub struct Apply {
     /// The word `owner`
-    #[arg(value_parser = ["owner"])]
-    owner: String,
+    #[arg(value_name = "owner", value_parser = ["owner"])]
+    _owner: String,
     /// Whose assertions these are
     name: String,
     /// The file, with one assertion on each line; `-` is standard input
@@ -69,6 +125,12 @@ impl Apply {
     }
 }
 
+/// What was added to what is pending, as programs read it: commands of the language.
+#[derive(Serialize)]
+struct ToldPending {
+    pending: Vec<String>,
+}
+
 /// Adds orders to what is pending; what is about the present is fixed now.
 pub fn add(http: &Http, console: &mut Console<'_>, orders: &[Placed]) -> Result<Exit, Stop> {
     let closure = http.open(console)?;
@@ -76,6 +138,7 @@ pub fn add(http: &Http, console: &mut Console<'_>, orders: &[Placed]) -> Result<
     let pending = closure.pending(http.owner());
     let mut pending = pending.map_err(|refused| stop(console, refused))?;
     let mut state = closure.state_with(&pending);
+    let mut added = Vec::new();
     for placed in orders {
         let meant = closure.translate(&placed.order, http.owner(), &state, &directory);
         let meant = meant.map_err(|refused| stop(console, refused))?;
@@ -86,15 +149,21 @@ pub fn add(http: &Http, console: &mut Console<'_>, orders: &[Placed]) -> Result<
                 &vocabulary::Words,
             );
         }
-        if !matches!(placed.order, Order::Write(_)) {
-            for line in language::written(&meant.commands).lines() {
+        let written = language::written(&meant.commands);
+        if http.format == Format::Text && !matches!(placed.order, Order::Write(_)) {
+            for line in written.lines() {
                 console.say(&format!("  {line}"));
             }
         }
+        added.extend(written.lines().map(str::to_owned));
         pending.add(&meant);
     }
     let kept = closure.keep_pending(http.owner(), &pending);
     kept.map_err(|refused| stop(console, refused))?;
+    if http.format == Format::Json {
+        print_json(console, &ToldPending { pending: added })?;
+        return Ok(Exit::Done);
+    }
     console.say("pending; `hence http plan` shows what it does, `hence http commit` serves it");
     Ok(Exit::Done)
 }
@@ -237,10 +306,7 @@ impl Commit {
             demanded.map_err(|refused| stop(console, refused))?;
         }
         let published = closure.commit(&request, &pending.commands, manner);
-        let is_waiting = matches!(
-            published,
-            Ok(Published::Served { .. } | Published::Stopped { .. } | Published::Silent { .. })
-        );
+        let is_waiting = matches!(published, Ok(Published::New { .. }));
         if within.is_some() && !is_waiting {
             closure
                 .confirm()

@@ -18,7 +18,8 @@ use crate::{Exit, Stop};
 #[derive(Args)]
 pub struct Init {
     /// The directory; it must be empty, or not there
-    root: String,
+    #[arg(value_name = "ROOT")]
+    directory: String,
     /// Which server it is to be
     #[arg(long, value_name = "SERVER", value_parser = ["apache", "nginx"])]
     server: String,
@@ -49,7 +50,7 @@ impl Init {
             commands.push(Command::Assert { owner, key, value });
         }
         let server = Server::of(&self.server).expect("only these can be given");
-        let made = closure::init(&Machine, &console.path(&self.root), server);
+        let made = closure::init(&Machine, &console.path(&self.directory), server);
         let root = made.map_err(|refused| stop(console, refused))?;
         if !commands.is_empty() {
             let opened = Closure::open(&Machine, &root);
@@ -58,7 +59,7 @@ impl Init {
             let done = closure.commit(&request, &commands, Manner::default());
             done.map_err(|refused| stop(console, refused))?;
         }
-        let root = &self.root;
+        let root = &self.directory;
         console.say(&format!(
             "`{root}` is a closure around {}, and serves nothing yet",
             server.word()

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
 use hence_api::Trouble;
-use hence_closure::closure::{Closure, Published};
+use hence_closure::closure::{Closure, Now, Published};
 use hence_closure::host::Machine;
 use hence_closure::language;
 use hence_closure::words::Subject;
@@ -35,13 +35,13 @@ pub const ROOT: &str = "HENCE_HTTP_ROOT";
 #[derive(Args)]
 pub struct Http {
     /// The root of the closure; without it `$HENCE_HTTP_ROOT`, or `hence-http`
-    #[arg(long, value_name = "ROOT")]
+    #[arg(long, value_name = "ROOT", global = true)]
     root: Option<String>,
     /// On whose behalf: whose assertions these are; without it, those of `operator`
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", global = true)]
     owner: Option<String>,
     /// Who does it; without it `$HENCE_AUTHOR`, or `$USER`
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", global = true)]
     author: Option<String>,
     /// How to answer
     #[arg(long, value_enum, default_value = "text", global = true)]
@@ -64,15 +64,12 @@ enum Verb {
     /// Retract all that is said about a URL and what is below it: `retract-under foo.test /old`
     RetractUnder(change::Words),
     Apply(change::Apply),
-    /// Serve a file or directory, as it is now: `post DIRECTORY http://foo.test/`; or show a certificate: `post cert CHAIN
-    /// KEY foo.test 192.0.2.1:443`
-    Post(change::Words),
+    Post(change::Post),
     /// Post again what was posted there: `refresh http://foo.test/`
     Refresh(change::Words),
     /// Let a host have what another has: `copy host foo.test to bar.test`
     Copy(change::Words),
-    /// Serve a directory as a whole site: `become web-server foo.test --from DIRECTORY`
-    Become(change::Words),
+    Become(change::Become),
     /// Take a site away that a host became: `retire foo.test`
     Retire(change::Words),
     Run(run::Run),
@@ -111,10 +108,10 @@ impl Http {
             Verb::Retract(words) => words.run("retract", self, console),
             Verb::RetractUnder(words) => words.run("retract-under", self, console),
             Verb::Apply(command) => command.run(self, console),
-            Verb::Post(words) => words.run("post", self, console),
+            Verb::Post(command) => command.run(self, console),
             Verb::Refresh(words) => words.run("refresh", self, console),
             Verb::Copy(words) => words.run("copy", self, console),
-            Verb::Become(words) => words.run("become", self, console),
+            Verb::Become(command) => command.run(self, console),
             Verb::Retire(words) => words.run("retire", self, console),
             Verb::Run(command) => command.run(self, console),
             Verb::Prompt(command) => command.run(self, console),
@@ -234,44 +231,32 @@ struct ToldOutcome {
 
 impl ToldOutcome {
     fn new(published: &Published) -> Self {
-        let nothing = Self {
-            outcome: "nothing",
-            generation: None,
-            probes: None,
-            changes: Vec::new(),
-            diagnostics: Vec::new(),
-        };
-        let (outcome, generation, done, told) = match published {
-            Published::Nothing => return nothing,
-            Published::Served {
-                generation,
-                done,
-                warnings,
-                ..
-            } => ("served", generation, Some(done), warnings),
-            Published::Stopped {
-                generation,
-                done,
-                warnings,
-            } => ("ready", generation, Some(done), warnings),
-            Published::Silent {
-                generation,
-                done,
-                warnings,
-            } => ("silent", generation, Some(done), warnings),
-            Published::RolledBack { failed, why } => ("rolled-back", failed, None, why),
-        };
-        Self {
+        let told = |outcome, generation, changes: &[Change], diagnostics: &[Diagnostic]| Self {
             outcome,
-            generation: Some(*generation),
-            probes: match published {
-                Published::Served { probes, .. } => Some(*probes),
-                _ => None,
-            },
-            changes: done.map_or_else(Vec::new, |done| {
-                done.changes.iter().map(ToldChange::new).collect()
-            }),
-            diagnostics: told.iter().map(Trouble::from).collect(),
+            generation,
+            probes: None,
+            changes: changes.iter().map(ToldChange::new).collect(),
+            diagnostics: diagnostics.iter().map(Trouble::from).collect(),
+        };
+        match published {
+            Published::Nothing => told("nothing", None, &[], &[]),
+            Published::New {
+                generation,
+                now,
+                done,
+                warnings,
+            } => {
+                let (outcome, probes) = match now {
+                    Now::Served { probes } => ("served", Some(*probes)),
+                    Now::Stopped => ("ready", None),
+                    Now::Silent => ("silent", None),
+                };
+                Self {
+                    probes,
+                    ..told(outcome, Some(*generation), &done.changes, warnings)
+                }
+            }
+            Published::RolledBack { failed, why } => told("rolled-back", Some(*failed), &[], why),
         }
     }
 }
@@ -287,48 +272,28 @@ fn tell(http: &Http, console: &mut Console<'_>, published: &Published) -> Result
     }
     match published {
         Published::Nothing => console.say("nothing changes"),
-        Published::Served {
+        Published::New {
             generation,
-            probes,
+            now,
             done,
             warnings,
         } => {
             changes(console, &done.changes)?;
             cost(console, done);
             warn(console, warnings);
-            let asked = match probes {
-                0 => "",
-                1 => ": 1 request was answered as promised",
-                probes => &format!(": {probes} requests were answered as promised"),
+            let back = format!("`hence http undo {generation}` takes it back");
+            let (said, next) = match now {
+                Now::Served { probes } => (served(*generation, *probes), back),
+                Now::Stopped => (
+                    format!("generation {generation} is ready, and the server does not run"),
+                    format!(
+                        "`hence http start` starts it, `hence http undo {generation}` takes the change back"
+                    ),
+                ),
+                Now::Silent => (silent(*generation), back),
             };
-            console.say(&format!("generation {generation} is served{asked}"));
-            console.say(&format!("`hence http undo {generation}` takes it back"));
-        }
-        Published::Stopped {
-            generation,
-            done,
-            warnings,
-        } => {
-            changes(console, &done.changes)?;
-            cost(console, done);
-            warn(console, warnings);
-            console.say(&format!(
-                "generation {generation} is ready, and the server does not run"
-            ));
-            console.say(&format!(
-                "`hence http start` starts it, `hence http undo {generation}` takes the change back"
-            ));
-        }
-        Published::Silent {
-            generation,
-            done,
-            warnings,
-        } => {
-            changes(console, &done.changes)?;
-            cost(console, done);
-            warn(console, warnings);
-            console.say(&silent(*generation));
-            console.say(&format!("`hence http undo {generation}` takes it back"));
+            console.say(&said);
+            console.say(&next);
         }
         Published::RolledBack { failed, why } => {
             for trouble in why {
@@ -341,6 +306,16 @@ fn tell(http: &Http, console: &mut Console<'_>, published: &Published) -> Result
         }
     }
     Ok(Exit::Done)
+}
+
+/// That a generation answers, and how often it was asked.
+fn served(generation: u64, probes: usize) -> String {
+    let asked = match probes {
+        0 => "",
+        1 => ": 1 request was answered as promised",
+        probes => &format!(": {probes} requests were answered as promised"),
+    };
+    format!("generation {generation} is served{asked}")
 }
 
 /// That a generation has nowhere to answer.
