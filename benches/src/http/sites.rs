@@ -96,7 +96,7 @@ pub fn change(closure: &mut Closure<'_>, command: &Command) -> io::Result<()> {
         dormant: true,
     };
     match closure.commit(&request, std::slice::from_ref(command), manner) {
-        Ok(Published::Served { .. } | Published::Stopped { .. }) => Ok(()),
+        Ok(Published::New { .. }) => Ok(()),
         Ok(other) => Err(io::Error::other(format!("{other:?}"))),
         Err(error) => Err(refused(error)),
     }

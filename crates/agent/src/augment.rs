@@ -33,6 +33,8 @@ pub type LocalParameters<'l> = dyn Fn(&Facts) -> Result<Vec<Local>, String> + 'l
 pub struct Rendered {
     /// What each holds, and what its lines are about.
     pub files: Vec<(String, Map)>,
+    /// The files that show a secret.
+    pub secret: Vec<String>,
     /// The sum of what the node itself had to say.
     pub local: String,
 }
@@ -56,7 +58,7 @@ pub fn render(
         parameters,
     };
     let mut local = format!("{:?}{:?}", additions.texts, additions.parameters);
-    let mut files = Vec::new();
+    let (mut files, mut secret) = (Vec::new(), Vec::new());
     for file in &settings.files {
         let (text, parts) = match &file.form {
             Form::Parameters => parameters_file(settings, configuration, &additions),
@@ -66,6 +68,9 @@ pub fn render(
                 template_file(path, &template, configuration, &additions)?
             }
         };
+        if parts.iter().any(|part| is_secret(configuration, part)) {
+            secret.push(file.path.clone());
+        }
         let map = Map {
             format: FORMAT,
             file: file.path.clone(),
@@ -78,8 +83,15 @@ pub fn render(
     }
     Ok(Rendered {
         files,
+        secret,
         local: sum(local.as_bytes()),
     })
+}
+
+/// Whether a part shows a secret of the server; what the node itself says is no secret.
+fn is_secret(configuration: &Configuration, part: &Part) -> bool {
+    let mut secrets = configuration.secrets.iter();
+    part.here.is_none() && secrets.any(|name| name.eq_ignore_ascii_case(&part.parameter))
 }
 
 /// A file that grows, and knows what its lines are about.

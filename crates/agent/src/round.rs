@@ -224,6 +224,7 @@ impl Agent<'_> {
         });
         let (rendered, wanted) = match rendered {
             Ok((rendered, part)) => {
+                state.secret.extend(rendered.secret.iter().cloned());
                 let mut wanted = rendered.set(version);
                 if let Some(part) = &part {
                     wanted.web = Some(store.keep(part.to_text().as_bytes())?);
@@ -252,7 +253,7 @@ impl Agent<'_> {
             return self.repair(state, store, drifted);
         }
         let staged = match rendered {
-            Ok((rendered, part)) => match (self.stage(&rendered), part) {
+            Ok((rendered, part)) => match (self.stage(state, &rendered), part) {
                 (Err(why), _) => Err(why),
                 (Ok(()), None) => Ok(rendered),
                 (Ok(()), Some(part)) => self.stage_web(&part)?.map(|()| rendered),
@@ -270,7 +271,7 @@ impl Agent<'_> {
         if self.host.is_stopped() {
             return Ok(End::Stopped);
         }
-        self.put_aside(drifted)?;
+        self.put_aside(state, drifted)?;
         rendered.keep(store)?;
         for (_, map) in &rendered.files {
             let path = map_path(&self.settings.directory, &map.file);
@@ -293,10 +294,11 @@ impl Agent<'_> {
     }
 
     /// Writes the files beside the old ones, and asks whether they are good.
-    fn stage(&self, rendered: &Rendered) -> Result<(), String> {
+    fn stage(&self, state: &State, rendered: &Rendered) -> Result<(), String> {
         for (file, (text, _)) in self.settings.files.iter().zip(&rendered.files) {
             let staged = beside(Path::new(&file.path), "staged");
-            let written = self.host.write(&staged, text.as_bytes(), file.mode);
+            let mode = self.mode(state, &file.path);
+            let written = self.host.write(&staged, text.as_bytes(), mode);
             written
                 .map_err(|error| format!("`{}` cannot be written: {error}", staged.display()))?;
         }
@@ -391,7 +393,7 @@ impl Agent<'_> {
             let is_repair = state.installed.as_ref() == Some(&underway.to);
             match underway.step {
                 Step::Switch => {
-                    self.switch(&underway, store)?;
+                    self.switch(state, &underway, store)?;
                     underway.step = Step::Settle;
                     state.underway = Some(underway);
                 }
@@ -424,7 +426,7 @@ impl Agent<'_> {
                     }
                 },
                 Step::SwitchBack => {
-                    self.switch_back(&underway, store)?;
+                    self.switch_back(state, &underway, store)?;
                     underway.step = Step::SettleBack;
                     state.underway = Some(underway);
                 }
@@ -488,7 +490,7 @@ impl Agent<'_> {
     }
 
     /// The new files take their places; the old ones stay beside them.
-    fn switch(&self, underway: &Underway, store: &Store<'_>) -> Result<(), Error> {
+    fn switch(&self, state: &State, underway: &Underway, store: &Store<'_>) -> Result<(), Error> {
         for (path, sum) in &underway.to.files {
             let is_there = self
                 .read(path)?
@@ -501,7 +503,12 @@ impl Agent<'_> {
                 && before != sum
                 && let Ok(old) = store.get(before)
             {
-                replace(self.host, &beside(file, "previous"), &old, self.mode(path))?;
+                replace(
+                    self.host,
+                    &beside(file, "previous"),
+                    &old,
+                    self.mode(state, path),
+                )?;
             }
             let staged = beside(file, "staged");
             let content = store.get(sum)?;
@@ -509,7 +516,7 @@ impl Agent<'_> {
             // It may have been staged before the power was cut, or not.
             if self.host.read(&staged).doing(doing)?.as_ref() != Some(&content) {
                 self.host
-                    .write(&staged, &content, self.mode(path))
+                    .write(&staged, &content, self.mode(state, path))
                     .doing(doing)?;
             }
             self.host.rename(&staged, file).doing(doing)?;
@@ -517,7 +524,12 @@ impl Agent<'_> {
         self.tidy(&underway.to)
     }
 
-    fn switch_back(&self, underway: &Underway, store: &Store<'_>) -> Result<(), Error> {
+    fn switch_back(
+        &self,
+        state: &State,
+        underway: &Underway,
+        store: &Store<'_>,
+    ) -> Result<(), Error> {
         for (path, before) in &underway.before {
             let file = Path::new(path);
             match before {
@@ -526,7 +538,7 @@ impl Agent<'_> {
                         .read(path)?
                         .is_some_and(|content| crate::sum(&content) == *sum);
                     if !is_there {
-                        replace(self.host, file, &store.get(sum)?, self.mode(path))?;
+                        replace(self.host, file, &store.get(sum)?, self.mode(state, path))?;
                     }
                 }
                 None => self
@@ -562,9 +574,15 @@ impl Agent<'_> {
         Ok(())
     }
 
-    fn mode(&self, path: &str) -> u32 {
+    /// Who may read a file: whoever somebody said; otherwise everybody, but only its owner if it shows a secret, or once
+    /// did, since older content comes back.
+    fn mode(&self, state: &State, path: &str) -> u32 {
         let file = self.settings.files.iter().find(|file| file.path == path);
-        file.map_or(0o600, |file| file.mode)
+        let said = file.map_or(Some(0o600), |file| file.mode);
+        said.unwrap_or(match state.secret.contains(path) {
+            true => 0o400,
+            false => 0o444,
+        })
     }
 
     /// The files that no longer hold what was installed, and how that shows.
@@ -587,11 +605,15 @@ impl Agent<'_> {
     }
 
     /// What somebody wrote into our files is kept.
-    fn put_aside(&self, drifted: &BTreeMap<String, &'static str>) -> Result<(), Error> {
+    fn put_aside(
+        &self,
+        state: &State,
+        drifted: &BTreeMap<String, &'static str>,
+    ) -> Result<(), Error> {
         for path in drifted.keys() {
             if let Some(content) = self.read(path)? {
                 let aside = beside(Path::new(path), "drifted");
-                replace(self.host, &aside, &content, self.mode(path))?;
+                replace(self.host, &aside, &content, self.mode(state, path))?;
             }
         }
         Ok(())
@@ -607,7 +629,7 @@ impl Agent<'_> {
         let Some(installed) = state.installed.clone().filter(|_| !drifted.is_empty()) else {
             return Ok(End::Nothing);
         };
-        self.put_aside(drifted)?;
+        self.put_aside(state, drifted)?;
         let (restart, reread) = everybody(self.settings);
         let before = installed.files.iter();
         state.underway = Some(Underway {

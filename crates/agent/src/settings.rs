@@ -44,8 +44,8 @@ pub struct File {
     pub path: String,
     /// What is in it.
     pub form: Form,
-    /// Who may read it.
-    pub mode: u32,
+    /// Who may read it, if somebody said so.
+    pub mode: Option<u32>,
     /// What says whether it is good; `{file}` stands for it.
     pub validate: Option<Vec<String>>,
 }

@@ -1,6 +1,6 @@
 //! What an agent must not forget: what is installed, and how far a change is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -27,6 +27,9 @@ pub struct State {
     pub outcome: Option<Outcome>,
     /// What went wrong with it.
     pub error: Option<String>,
+    /// The files that show a secret, or once did.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub secret: BTreeSet<String>,
 }
 
 /// Files that belong together.
@@ -98,6 +101,7 @@ impl Default for State {
             refused: None,
             outcome: None,
             error: None,
+            secret: BTreeSet::new(),
         }
     }
 }

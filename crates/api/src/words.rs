@@ -484,6 +484,9 @@ pub struct Configuration {
     pub version: u64,
     /// Its values.
     pub parameters: BTreeMap<String, String>,
+    /// The parameters whose values are secret.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub secrets: Vec<String>,
     /// The features that it has.
     #[serde(default)]
     pub features: Vec<String>,

@@ -373,7 +373,11 @@ impl Hub {
     ) -> Result<words::Configuration, No> {
         let open = |sealed: &Sealed| self.parts.seal.as_ref()?.open(sealed);
         let mut parameters = std::collections::BTreeMap::new();
+        let mut secrets = Vec::new();
         for (name, value) in config {
+            if value.sealed.is_some() {
+                secrets.push(name.to_string());
+            }
             let secret = value.sealed.as_ref().filter(|_| reader == Reader::Itself);
             let text = match secret {
                 None => value.to_string(),
@@ -394,6 +398,7 @@ impl Hub {
             node: spelling.map_or_else(|| node.to_owned(), |name| name.to_string()),
             version,
             parameters,
+            secrets,
             features,
             groups,
         })

@@ -103,29 +103,26 @@ impl Service {
 
     /// Words for people: where they name content by its hash, and that is a short text, the text.
     pub fn legible(&self, words: &str) -> String {
+        self.legible_with(words, &BTreeMap::new())
+    }
+
+    /// Words for people, some of whose content is not in the ledger yet.
+    pub fn legible_with(&self, words: &str, coming: &BTreeMap<Hash, Vec<u8>>) -> String {
         let mut parts = words.split("blob:");
         let mut legible = parts.next().unwrap_or_default().to_owned();
         for part in parts {
             let end = part.find(|c: char| !c.is_ascii_hexdigit());
             let (hash, rest) = part.split_at(end.unwrap_or(part.len()));
-            match self.short_text(hash) {
+            let text = Hash::from_hex(hash).and_then(|hash| match coming.get(&hash) {
+                Some(bytes) => short_text(bytes),
+                None => short_text(&self.repository.store().object(hash).ok()??),
+            });
+            match text {
                 Some(text) => legible.push_str(&format!("{text:?}{rest}")),
                 None => legible.push_str(&format!("blob:{part}")),
             }
         }
         legible
-    }
-
-    fn short_text(&self, hash: &str) -> Option<String> {
-        const LONGEST: usize = 200;
-        let bytes = self
-            .repository
-            .store()
-            .object(Hash::from_hex(hash)?)
-            .ok()??;
-        let text = str::from_utf8(&bytes).ok()?.trim_end();
-        let is_text = text.chars().all(|c| c == '\n' || !c.is_control());
-        (text.len() <= LONGEST && is_text).then(|| text.to_owned())
     }
 
     /// The fleet as the newest version has it.
@@ -402,6 +399,14 @@ impl Service {
         let _ = self.catch_up();
         result
     }
+}
+
+/// Bytes as a text that can stand in a line, if they are one.
+fn short_text(bytes: &[u8]) -> Option<String> {
+    const LONGEST: usize = 200;
+    let text = str::from_utf8(bytes).ok()?.trim_end();
+    let is_text = text.chars().all(|c| c == '\n' || !c.is_control());
+    (text.len() <= LONGEST && is_text).then(|| text.to_owned())
 }
 
 /// A token must allow what commands say that they write; this is known before anything happens.

@@ -16,6 +16,7 @@ use hence_ledger::entry::Origin;
 use hence_ledger::{Command, Key, Value};
 use hence_loopback::reserve;
 use hence_server::{Hub, Limits, Parts, Signals, Stop, sum};
+use hence_service::seal::Seal;
 use hence_service::{Leave, Service};
 use hence_store::{Memory, Request};
 
@@ -23,6 +24,11 @@ use hence_store::{Memory, Request};
 pub const ADMINISTRATOR: &str = "administrator";
 pub const N1: &str = "token of n1";
 pub const JOIN: &str = "enrolment";
+
+/// What the server seals secrets with.
+pub fn seal() -> Seal {
+    Seal::new(&[7; 32])
+}
 
 /// A server. It ends with the test.
 pub struct Fleet {
@@ -70,7 +76,7 @@ impl Fleet {
         let random = AtomicU64::new(1);
         let hub = Hub::new(Parts {
             service,
-            seal: None,
+            seal: Some(seal()),
             clock: Arc::new(|| Machine::default().now()),
             random: Arc::new(move |bytes| {
                 for byte in bytes {
@@ -213,13 +219,13 @@ impl Node {
                 File {
                     path: at("site.conf"),
                     form: Form::Parameters,
-                    mode: 0o444,
+                    mode: None,
                     validate: Some(validate.to_vec()),
                 },
                 File {
                     path: at("port"),
                     form: Form::Template(directory.join("port.template")),
-                    mode: 0o600,
+                    mode: Some(0o600),
                     validate: None,
                 },
             ],

@@ -6,7 +6,7 @@ use std::time::Duration;
 use hence_agent::{End, Form, Machine, Map, map_path};
 use hence_api::words::Outcome;
 
-use crate::fleet::{Fleet, Node, site};
+use crate::fleet::{Fleet, Node, seal, site};
 
 #[test]
 fn from_nothing_to_installed_and_reported_and_then_there_is_nothing_to_do() {
@@ -53,6 +53,39 @@ fn from_nothing_to_installed_and_reported_and_then_there_is_nothing_to_do() {
     }
     assert_eq!(node.round().end, End::Nothing);
     assert_eq!(node.told().len(), 2);
+}
+
+#[test]
+#[cfg(unix)]
+fn who_has_no_say_in_a_file_reads_no_secret_in_it_now_or_later() {
+    use std::os::unix::fs::PermissionsExt;
+    let fleet = Fleet::new();
+    let node = Node::new("secret", &fleet);
+    let mode = |name: &str| {
+        let metadata = fs::metadata(node.directory.join(name)).unwrap();
+        metadata.permissions().mode() & 0o777
+    };
+    fleet.activate();
+    node.round();
+    assert_eq!((mode("site.conf"), mode("port")), (0o444, 0o600));
+    let sealed = seal().seal("open sesame");
+    let (fingerprint, content) = (sealed.fingerprint, sealed.content);
+    fleet.say(&format!(
+        "assert node/n1/param/LOG sealed({fingerprint} {content})"
+    ));
+    let secret = fleet.activate();
+    assert_eq!(node.round().end, End::Applied(secret));
+    assert!(node.file("site.conf").contains("LOG = open sesame"));
+    assert_eq!(mode("site.conf"), 0o400);
+    // The mode that somebody said stays.
+    assert_eq!(mode("port"), 0o600);
+    let open = fleet.set("LOG", "error");
+    assert_eq!(node.round().end, End::Applied(open));
+    assert!(node.file("site.conf.previous").contains("open sesame"));
+    assert_eq!(
+        (mode("site.conf"), mode("site.conf.previous")),
+        (0o400, 0o400)
+    );
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use hence_model::diagnostic::{Code, Diagnostic};
-use hence_model::unit::Limits;
+use hence_model::unit::{Limits, Unit};
 use hence_smartfrog::{Options, ordering};
 
 use super::puppet::{self, PuppetOptions};
@@ -288,7 +288,14 @@ impl SourceOptions {
         then: impl FnOnce(&mut Console<'_>, &mut Configuration<'_>) -> Result<T, Stop>,
         afterwards: Afterwards,
     ) -> Result<T, Stop> {
-        let mut compiled = match self.language(file)? {
+        let language = self.language(file).map_err(|unknown| {
+            // What is not there has no language.
+            match Unit::default().load(outside, file) {
+                Err(missing) => Stop::Refused(missing),
+                Ok(_) => unknown,
+            }
+        });
+        let mut compiled = match language? {
             Language::SmartFrog => {
                 let options = self.smartfrog();
                 let compiled = hence_smartfrog::compile_file(outside, file, &options);

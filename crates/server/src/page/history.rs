@@ -20,7 +20,7 @@ use super::html::{Html, address, breaking, count, html, link, shortened};
 use super::nodes::{further, version, when};
 use super::session::{Filled, Signed, see};
 use super::shell::{Area, Live, Sheet, Shown};
-use super::value::{abbreviated, shown as in_words};
+use super::value::{legible, shown as in_words};
 use crate::answer::No;
 use crate::hub::Hub;
 use crate::routes::{Asked, At};
@@ -65,7 +65,7 @@ pub async fn list(
         let mut rows = Html::default();
         for entry in &entries {
             let by = undone.get(&entry.version).copied();
-            rows.add("{}", &[&row(entry, by, says_why, now)]);
+            rows.add("{}", &[&row(service, entry, by, says_why, now)]);
         }
         let next = (last > 0).then(|| format!("/history?before={}", last + 1));
         let start = before.map(|_| "/history".to_owned());
@@ -86,12 +86,12 @@ pub async fn list(
     Ok(sheet.live(Live::Follows).into_response())
 }
 
-fn row(entry: &Entry, undone: Option<u64>, says_why: bool, now: u64) -> Html {
+fn row(service: &Service, entry: &Entry, undone: Option<u64>, says_why: bool, now: u64) -> Html {
     let what = match &entry.act {
         Act::Commit {
             changes,
             undoes: None,
-        } => first(changes),
+        } => first(service, changes),
         _ => act(entry),
     };
     let undone = undone.map(|by| {
@@ -115,7 +115,7 @@ fn row(entry: &Entry, undone: Option<u64>, says_why: bool, now: u64) -> Html {
 }
 
 /// The first key that changed, and how many more.
-fn first(changes: &[Change]) -> Html {
+fn first(service: &Service, changes: &[Change]) -> Html {
     let Some(change) = changes.first() else {
         return html("<span class=\"calm\">nothing changed</span>", &[]);
     };
@@ -126,7 +126,7 @@ fn first(changes: &[Change]) -> Html {
         (None, _) => html("<code><del>{}</del></code>", &[&key]),
         (_, None) => html("<code>{}</code>", &[&key]),
         (_, Some(value)) => {
-            let value = shortened(&abbreviated(&value), BRIEF);
+            let value = shortened(&legible(service, &value), BRIEF);
             html("<code>{} = {}</code>", &[&key, &value])
         }
     };

@@ -267,7 +267,7 @@ impl Reader<'_, '_> {
                     None => Form::Parameters,
                     Some(name) => Form::Template(self.place(&name)),
                 },
-                mode: mode.flatten().unwrap_or(0o444),
+                mode: mode.flatten(),
                 validate: self.command(&at, block, "validate"),
                 path,
             });

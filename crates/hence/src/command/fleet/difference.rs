@@ -127,7 +127,8 @@ pub fn node(
                 after,
             } in &difference.parameters
             {
-                let (before, after) = (super::plan::value(before), super::plan::value(after));
+                let legible = |resolved| service.legible(&super::plan::value(resolved));
+                let (before, after) = (legible(before), legible(after));
                 writeln!(console.data(), "{name}   {before} → {after}")?;
                 if let Some(why) = explained(name) {
                     why.write(console)?;
@@ -187,7 +188,7 @@ pub fn versions(
         }
         Format::Text => {
             for change in &changes {
-                console.line(&line(change))?;
+                console.line(&line(change, |words| service.legible(words)))?;
                 if let Some(why) = stories(change) {
                     why.write(console)?;
                 }
@@ -203,10 +204,10 @@ pub fn versions(
     })
 }
 
-/// A change in one line.
-pub fn line(change: &Change) -> String {
+/// A change in one line, its values in words for people.
+pub fn line(change: &Change, legible: impl Fn(&str) -> String) -> String {
     let key = &change.key;
-    let value = |assertion: &hence_ledger::Assertion| shown(&assertion.value).unwrap_or_default();
+    let value = |assertion: &Assertion| legible(&shown(&assertion.value).unwrap_or_default());
     match (&change.before, &change.after) {
         (None, Some(after)) => format!("+ {key}   {}", value(after)),
         (Some(before), None) => format!("- {key}   {}", value(before)),

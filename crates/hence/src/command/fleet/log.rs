@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 use clap::Args;
 use hence_ledger::entry::{Nodes, Origin, Scope};
 use hence_ledger::{Act, Entry};
+use hence_service::Service;
 use hence_service::history::STRANGERS;
 use serde::Serialize;
 
+use super::difference::line;
 use super::{Format, Ledger, ToldChange, counted, many, moment, print_json};
 use crate::console::Console;
 use crate::{Exit, Stop};
@@ -72,14 +74,19 @@ impl Log {
             }
             left -= 1;
             match self.format {
-                Format::Text => self.text(console, &entry)?,
+                Format::Text => self.text(console, &service, &entry)?,
                 Format::Json => print_json(console, &told(&entry))?,
             }
         }
         Ok(Exit::Done)
     }
 
-    fn text(&self, console: &mut Console<'_>, entry: &Entry) -> Result<(), Stop> {
+    fn text(
+        &self,
+        console: &mut Console<'_>,
+        service: &Service,
+        entry: &Entry,
+    ) -> Result<(), Stop> {
         let what = match &entry.act {
             Act::Commit { changes, undoes } => {
                 let undone = undoes.map(|version| format!("undoes {version}: "));
@@ -130,7 +137,8 @@ impl Log {
             && (self.changes || self.key.is_some())
         {
             for change in changes {
-                console.line(&format!("         {}", super::difference::line(change)))?;
+                let line = line(change, |words| service.legible(words));
+                console.line(&format!("         {line}"))?;
             }
         }
         Ok(())

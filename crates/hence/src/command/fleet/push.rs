@@ -143,7 +143,8 @@ impl Push {
         }
         let apply = Command::apply(owner, set, &Words);
         if self.plan {
-            return self.tell_plan(console, service.state(), &apply, &left);
+            let legible = |words: &str| service.legible_with(words, &compiled.contents);
+            return self.tell_plan(console, service.state(), &apply, &left, &legible);
         }
         let bytes = serde_json::to_vec(&compiled.pushed).expect("it can be written");
         let hash = Hash::of(&bytes);
@@ -248,6 +249,7 @@ impl Push {
         state: &State,
         apply: &Command,
         left: &[(Key, String)],
+        legible: &dyn Fn(&str) -> String,
     ) -> Result<Exit, Stop> {
         let mut after = state.clone();
         let changes = hence_ledger::state::net(after.perform(apply, 0, &Words));
@@ -256,7 +258,7 @@ impl Push {
         let plan = plan::plan(&before, &after, Nodes::Reached(&changes));
         match (self.review, self.changing.format) {
             (Some(Review::Markdown), _) => {
-                let text = markdown(&self.file, &changes, &plan, left);
+                let text = markdown(&self.file, &changes, &plan, left, legible);
                 write!(console.data(), "{text}")?;
             }
             (None, Format::Json) => {
@@ -272,7 +274,7 @@ impl Push {
             }
             (None, Format::Text) => {
                 for change in &changes {
-                    writeln!(console.data(), "{}", line(change))?;
+                    writeln!(console.data(), "{}", line(change, legible))?;
                 }
                 self.tell_left(console, left);
                 let nodes = many(plan.nodes.len(), "node");
@@ -347,8 +349,14 @@ struct Told<'a> {
 }
 
 /// What would change, for a review.
-fn markdown(file: &str, changes: &[Change], plan: &Plan, left: &[(Key, String)]) -> String {
-    let cell = |text: &str| text.replace('|', "\\|").replace('\n', " ");
+fn markdown(
+    file: &str,
+    changes: &[Change],
+    plan: &Plan,
+    left: &[(Key, String)],
+    legible: &dyn Fn(&str) -> String,
+) -> String {
+    let cell = |text: &str| legible(text).replace('|', "\\|").replace('\n', " ");
     if changes.is_empty() {
         return format!("**`{file}` changes nothing**\n");
     }
