@@ -75,18 +75,26 @@ impl Repository {
     fn no_commit(&self, entry: &Entry) -> Result<Diagnostic, Error> {
         let version = entry.version;
         let message = format!("version {version} changed nothing that is asserted");
-        let help = match &entry.act {
-            Act::Activation {
-                scope: Scope::Everything,
-                ..
-            } => self.entry(version - 1)?.map(|before| before.active.base),
-            _ => None,
+        let help = self.back_from(entry)?;
+        let help = help.unwrap_or("only changes of what is asserted can be taken back".to_owned());
+        Ok(Diagnostic::error(NOT_A_COMMIT, message).help(help))
+    }
+
+    /// What brings back what nodes ran before an activation of everything, if they ran something.
+    pub fn back_from(&self, entry: &Entry) -> Result<Option<String>, Error> {
+        let Act::Activation {
+            scope: Scope::Everything,
+            ..
+        } = &entry.act
+        else {
+            return Ok(None);
         };
-        Ok(Diagnostic::error(NOT_A_COMMIT, message).help(match help {
-            Some(base) if base > 0 => format!(
+        let before = self.entry(entry.version - 1)?;
+        let base = before.map(|before| before.active.base);
+        Ok(base.filter(|base| *base > 0).map(|base| {
+            format!(
                 "`hence restore {base}`, and then `hence activate`, brings back what nodes ran before"
-            ),
-            _ => "only changes of what is asserted can be taken back".to_owned(),
+            )
         }))
     }
 

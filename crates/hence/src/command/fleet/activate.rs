@@ -71,6 +71,15 @@ pub fn tell(
                 Some(version) => {
                     let nodes = many(changed.count(), "node");
                     console.say(&format!("version {version}: {nodes} changed"));
+                    let repository = service.repository();
+                    let entry = repository.entry(version);
+                    let back = entry.and_then(|entry| match entry {
+                        Some(entry) => repository.back_from(&entry),
+                        None => Ok(None),
+                    });
+                    if let Ok(Some(back)) = back {
+                        console.say(&back);
+                    }
                 }
             }
         }
