@@ -383,6 +383,10 @@ impl Apropos {
                     let (kind, name) = (found.kind, &found.name);
                     console.line(&format!("{kind} {name}: {}", found.description))?;
                 }
+                if found.is_empty() {
+                    let word = &self.word;
+                    console.say(&format!("no parameter or feature says `{word}`"));
+                }
             }
         }
         Ok(match found.is_empty() {
