@@ -6,7 +6,7 @@ use hence_model::cell::{Cell, Content};
 use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::explanation::Role;
 use hence_model::function::{self, Arguments, Failure, Passing, Types};
-use hence_model::source::{Location, Span};
+use hence_model::source::{FileId, Location, Span};
 use hence_model::symbol::Symbol;
 use hence_model::value::{List as ValueList, Map, Value};
 
@@ -451,7 +451,7 @@ impl Evaluator<'_> {
                     diagnostic = diagnostic
                         .label(defined, "a macro of that name is defined here")
                         .help("a macro can be used only below its definition: move it up");
-                } else if let Some(near) = similar(&text, STANDARD).first() {
+                } else if let Some(near) = self.function_like(&text, file, span) {
                     diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
                 } else {
                     diagnostic = diagnostic
@@ -460,6 +460,16 @@ impl Evaluator<'_> {
                 self.stop(diagnostic)
             }
         }
+    }
+
+    /// The standard function, or macro that can be used there, whose name is most like one that nothing has.
+    fn function_like(&self, text: &str, file: FileId, place: Span) -> Option<String> {
+        let macros = self.tree.macros_above(file, place);
+        let macros: Vec<String> = macros.map(|name| self.name(name).to_owned()).collect();
+        let names = STANDARD
+            .into_iter()
+            .chain(macros.iter().map(String::as_str));
+        Some((*similar(text, names).first()?).to_owned())
     }
 
     /// A place in the text of a function, which becomes a source for it.

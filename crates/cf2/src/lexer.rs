@@ -254,7 +254,7 @@ impl Lexer {
         let mut at = self.at as usize;
         while let Some(&byte) = bytes.get(at) {
             match byte {
-                b' ' | b'\t' | b'\r' => at += 1,
+                b' ' | b'\t' | b'\r' | 0x0b | 0x0c => at += 1,
                 b'\n' => {
                     starts_line = true;
                     at += 1;

@@ -731,8 +731,15 @@ impl Parser<'_> {
             let element = self.expression()?;
             self.expressions.push(element);
             let next = self.next;
-            // A resource cannot stand here: what is open was to end before it.
-            if matches!(next.token, Token::Assign | Token::Merge | Token::Tilde) {
+            // Neither a resource nor the end of something else can stand here: what is open was to end before it.
+            let is_past = match next.token {
+                Token::Assign | Token::Merge | Token::Tilde | Token::End => true,
+                Token::CloseBrace | Token::CloseBracket | Token::CloseParenthesis => {
+                    next.token != close
+                }
+                _ => false,
+            };
+            if is_past {
                 return self.close(close, name, open);
             }
             if !next.starts_line && next.token != Token::Comma && next.token != close {

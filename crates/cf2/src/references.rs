@@ -253,7 +253,9 @@ impl Evaluator<'_> {
                 let type_ = self.type_name(of);
                 let message =
                     format!("only blocks and lists have parts, and this selects from {type_}");
-                self.stop(Diagnostic::error(TYPE, message).at(span))
+                let diagnostic = Box::new(Diagnostic::error(TYPE, message).at(span));
+                let name = None;
+                Ok(Err(Missing { name, diagnostic }))
             }
         }
     }

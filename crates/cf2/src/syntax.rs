@@ -316,6 +316,14 @@ impl Tree {
         self.names_of_macros.get(&(file, name)).copied()
     }
 
+    /// The macros of a file that are defined above a place.
+    pub fn macros_above(&self, file: FileId, place: Span) -> impl Iterator<Item = Symbol> + '_ {
+        let macros = self.names_of_macros.iter();
+        macros
+            .filter(move |((other, _), defined)| *other == file && defined.end <= place.start)
+            .map(|((_, name), _)| *name)
+    }
+
     /// Expressions beside each other.
     #[inline]
     pub fn list(&self, list: Expressions) -> &[ExpressionId] {

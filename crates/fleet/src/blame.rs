@@ -25,7 +25,11 @@ pub struct Repair {
 
 impl fmt::Display for Repair {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: `{}`", self.sentence, self.commands.join(" ; "))
+        let commands = self.commands.iter();
+        let commands: Vec<String> = commands
+            .map(|command| format!("`hence {command}`"))
+            .collect();
+        write!(f, "{}: {}", self.sentence, commands.join(" and "))
     }
 }
 

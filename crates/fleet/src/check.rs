@@ -139,7 +139,8 @@ impl Checker<'_> {
                 "`{}` must be changed, so its default `{default}` would never be used",
                 pool.params.called(number)
             );
-            let help = format!("`retract {key}/default` or `retract {key}/must-change`");
+            let help =
+                format!("`hence retract {key}/default` or `hence retract {key}/must-change`");
             let trouble = Diagnostic::error(NEEDLESS_DEFAULT, message).help(help);
             self.troubles.push(trouble.path(format!("{key}/default")));
         }

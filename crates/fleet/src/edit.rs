@@ -14,7 +14,7 @@ use hence_model::legible;
 
 use crate::name::default_group;
 use crate::tags;
-use crate::words::{DEFAULT, Kind, SKELETON, Words};
+use crate::words::{DEFAULT, DEFAULT_SPELLED, Kind, SKELETON, SKELETON_SPELLED, Words};
 
 /// There is no such node, group, feature, parameter or subsystem.
 pub const NO_SUCH: Code = Code::new("fleet.no-such-name");
@@ -108,9 +108,48 @@ pub struct Thing {
 }
 
 impl Thing {
+    /// The group that has a word of its own: `default` is the one of all nodes, `skeleton` that of new ones.
+    pub fn special(word: &str) -> Option<Self> {
+        let name = match word {
+            "default" => DEFAULT_SPELLED,
+            "skeleton" => SKELETON_SPELLED,
+            _ => return None,
+        };
+        Some(Self {
+            kind: Kind::Group,
+            name: name.to_owned(),
+        })
+    }
+
+    /// The word that is its own, if it has one.
+    pub fn own_word(&self) -> Option<&'static str> {
+        match fold(&self.name).as_str() {
+            DEFAULT if self.kind == Kind::Group => Some("default"),
+            SKELETON if self.kind == Kind::Group => Some("skeleton"),
+            _ => None,
+        }
+    }
+
+    /// How commands name it.
+    pub fn words(&self) -> String {
+        match self.own_word() {
+            Some(word) => word.to_owned(),
+            None => format!("{} {}", self.kind.word(), legible::word(&self.name)),
+        }
+    }
+
     /// The key of the thing itself.
     pub fn key(&self) -> Key {
         self.kind.key(&self.name)
+    }
+
+    /// It is there, and cannot be made.
+    fn exists(&self) -> Fault {
+        let message = match self.own_word() {
+            Some(_) => format!("{self} is there already"),
+            None => format!("there is a {self} already"),
+        };
+        Fault::new(message).code(EXISTS)
     }
 
     /// The key of something about it.
@@ -121,7 +160,10 @@ impl Thing {
 
 impl fmt::Display for Thing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} `{}`", self.kind.word(), self.name)
+        match self.own_word() {
+            Some(word) => write!(f, "the {word} group"),
+            None => write!(f, "{} `{}`", self.kind.word(), self.name),
+        }
     }
 }
 
@@ -171,7 +213,7 @@ pub fn commands(state: &State, owner: &str, edit: &Edit) -> Result<Vec<Command>,
     match edit {
         Edit::Create(thing, properties) => editor.create(thing, properties)?,
         Edit::Set(thing, properties) => {
-            editor.there(thing)?;
+            editor.there(thing, Otherwise::Make)?;
             editor.set(thing, properties)?;
         }
         Edit::Remove(thing) => editor.remove(thing)?,
@@ -183,6 +225,14 @@ pub fn commands(state: &State, owner: &str, edit: &Edit) -> Result<Vec<Command>,
         Edit::Toggle(thing, relation, names) => editor.toggle(thing, *relation, names)?,
     }
     Ok(editor.commands)
+}
+
+/// What to do if something is not there.
+enum Otherwise {
+    /// It can be made.
+    Make,
+    /// Another may have been meant.
+    Look,
 }
 
 struct Editor<'s> {
@@ -210,7 +260,7 @@ impl Editor<'_> {
     }
 
     /// The thing must be there.
-    fn there(&self, thing: &Thing) -> Result<(), Fault> {
+    fn there(&self, thing: &Thing, otherwise: Otherwise) -> Result<(), Fault> {
         if self.is_there(thing) {
             return Ok(());
         }
@@ -218,16 +268,20 @@ impl Editor<'_> {
             return Err(default_group());
         }
         let kind = thing.kind.word();
-        let fault = Fault::new(format!("there is no {thing}")).code(NO_SUCH);
+        let message = match thing.own_word() {
+            Some(word) => format!("there is no {word} group"),
+            None => format!("there is no {thing}"),
+        };
+        let fault = Fault::new(message).code(NO_SUCH);
         let names = names(self.state, thing.kind);
         let near = similar(&thing.name, names.iter().map(String::as_str));
-        Err(match near.first() {
-            Some(near) => fault.help(format!("did you mean `{near}`?")),
-            None => {
-                let name = legible::word(&thing.name);
-                fault.help(format!("`hence add {kind} {name}` makes it"))
+        Err(fault.help(match (near.first(), otherwise) {
+            (Some(near), _) if thing.own_word().is_none() => format!("did you mean `{near}`?"),
+            (None, Otherwise::Look) if thing.own_word().is_none() => {
+                format!("`hence list {kind}s` shows those that there are")
             }
-        })
+            _ => format!("`hence add {}` makes it", thing.words()),
+        }))
     }
 
     fn create(&mut self, thing: &Thing, properties: &[Property]) -> Result<(), Fault> {
@@ -247,13 +301,13 @@ impl Editor<'_> {
                 }
             }
             Some(known) => {
-                let spelling = known.value.as_text().unwrap_or(&thing.name);
-                let kind = thing.kind.word();
-                return Err(
-                    Fault::new(format!("there is a {kind} `{spelling}` already"))
-                        .code(EXISTS)
-                        .help(format!("`hence set {kind} {spelling} …` changes it")),
-                );
+                let known = Thing {
+                    kind: thing.kind,
+                    name: known.value.as_text().unwrap_or(&thing.name).to_owned(),
+                };
+                return Err(known
+                    .exists()
+                    .help(format!("`hence set {} …` changes it", known.words())));
             }
             None => {
                 self.assert(thing.key(), Value::text(thing.name.as_str()))?;
@@ -286,7 +340,7 @@ impl Editor<'_> {
     }
 
     fn remove(&mut self, thing: &Thing) -> Result<(), Fault> {
-        self.there(thing)?;
+        self.there(thing, Otherwise::Look)?;
         if thing.kind == Kind::Group && fold(&thing.name) == DEFAULT {
             let help = "`hence replace` with no names takes all features or parameters from it";
             return Err(Fault::new("the default group cannot be removed")
@@ -302,7 +356,7 @@ impl Editor<'_> {
     }
 
     fn rename(&mut self, thing: &Thing, name: &str) -> Result<(), Fault> {
-        self.there(thing)?;
+        self.there(thing, Otherwise::Look)?;
         if thing.kind == Kind::Group && matches!(fold(&thing.name).as_str(), DEFAULT | SKELETON) {
             return Err(Fault::new("this group cannot have another name").code(NO_EDIT));
         }
@@ -314,7 +368,7 @@ impl Editor<'_> {
             return self.assert(new.key(), Value::text(name));
         }
         if self.is_there(&new) {
-            return Err(Fault::new(format!("there is a {new} already")).code(EXISTS));
+            return Err(new.exists());
         }
         let old_key = thing.key();
         let below: Vec<(Key, Value)> = self
@@ -354,10 +408,10 @@ impl Editor<'_> {
         items: &[Item],
         place: Option<usize>,
     ) -> Result<(), Fault> {
-        self.there(thing)?;
+        self.there(thing, Otherwise::Make)?;
         if relation == Relation::Node {
             for item in items {
-                let node = self.node(item)?;
+                let node = self.node(item, Otherwise::Make)?;
                 let group = [named(&thing.name)];
                 self.add(&node, Relation::Group, &group, place)?;
             }
@@ -372,6 +426,7 @@ impl Editor<'_> {
         let mut wanted: Vec<String> = Vec::new();
         for item in items {
             no_value(relation, item)?;
+            self.no_default(relation, item)?;
             let name = fold(&item.name);
             if !wanted.contains(&name) {
                 wanted.push(name);
@@ -388,13 +443,22 @@ impl Editor<'_> {
         self.rank(thing, relation, order)
     }
 
-    fn node(&self, item: &Item) -> Result<Thing, Fault> {
+    /// Nobody is put into the default group.
+    fn no_default(&self, relation: Relation, item: &Item) -> Result<(), Fault> {
+        let is_default = relation == Relation::Group && fold(&item.name) == "default";
+        match is_default && self.state.get(&Kind::Group.key(&item.name)).is_none() {
+            true => Err(default_group()),
+            false => Ok(()),
+        }
+    }
+
+    fn node(&self, item: &Item, otherwise: Otherwise) -> Result<Thing, Fault> {
         no_value(Relation::Node, item)?;
         let node = Thing {
             kind: Kind::Node,
             name: item.name.clone(),
         };
-        self.there(&node)?;
+        self.there(&node, otherwise)?;
         Ok(node)
     }
 
@@ -443,11 +507,11 @@ impl Editor<'_> {
     }
 
     fn drop(&mut self, thing: &Thing, relation: Relation, names: &[String]) -> Result<(), Fault> {
-        self.there(thing)?;
+        self.there(thing, Otherwise::Look)?;
         for name in names {
             let key = match relation {
                 Relation::Node => {
-                    let node = self.node(&named(name))?;
+                    let node = self.node(&named(name), Otherwise::Look)?;
                     node.field("group").child(&fold(&thing.name))
                 }
                 _ => thing.field(relation.word()).child(&fold(name)),
@@ -469,7 +533,7 @@ impl Editor<'_> {
     }
 
     fn replace(&mut self, thing: &Thing, relation: Relation, items: &[Item]) -> Result<(), Fault> {
-        self.there(thing)?;
+        self.there(thing, Otherwise::Make)?;
         let wanted: Vec<String> = items.iter().map(|item| fold(&item.name)).collect();
         if relation == Relation::Node {
             let members = members(self.state, &thing.name);
@@ -497,6 +561,7 @@ impl Editor<'_> {
         let mut order: Vec<(String, Option<i64>)> = Vec::new();
         for (item, name) in items.iter().zip(&wanted) {
             no_value(relation, item)?;
+            self.no_default(relation, item)?;
             if !order.iter().any(|(other, _)| other == name) {
                 order.push((name.clone(), rank(name)));
             }
@@ -536,7 +601,7 @@ impl Editor<'_> {
 
     /// Where the others of a relation without order and values are.
     fn set_of(&self, thing: &Thing, relation: Relation) -> Result<Key, Fault> {
-        self.there(thing)?;
+        self.there(thing, Otherwise::Make)?;
         let is_set = match relation {
             Relation::Depend | Relation::Conflict => true,
             Relation::Param => thing.kind == Kind::Subsystem,

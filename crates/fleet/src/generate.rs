@@ -18,7 +18,7 @@ use crate::validate::{
     CONFLICTING_FEATURES, CONFLICTING_PARAMETERS, MISSING_FEATURE, MISSING_PARAMETER,
     UNSET_PARAMETER,
 };
-use crate::words::{DEFAULT, Kind};
+use crate::words::{DEFAULT, DEFAULT_SPELLED, Kind};
 
 /// What a fleet should be like.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,7 +160,7 @@ pub struct NearValid {
 pub fn near_valid(shape: &Shape, random: &mut Random) -> NearValid {
     let mut assertions = valid(shape, random);
     let (node, own) = match shape.nodes {
-        0 => ("+++DEFAULT".into(), group_key(DEFAULT)),
+        0 => (DEFAULT_SPELLED.into(), group_key(DEFAULT)),
         nodes => {
             let node = format!("Node{}", random.below(nodes));
             (EcoString::from(&node), Kind::Node.key(&node))

@@ -16,6 +16,8 @@ const LONGEST: usize = 500;
 pub fn must_be_name(what: &str, name: &str) -> Result<(), Fault> {
     let wrong = if name.is_empty() {
         format!("the name of the {what} is empty")
+    } else if name.trim().is_empty() {
+        format!("the name of the {what} is nothing but blanks")
     } else if let Some(control) = name.chars().find(|letter| letter.is_control()) {
         let shown = legible::line(name);
         format!(

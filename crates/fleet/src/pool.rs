@@ -16,7 +16,7 @@ use crate::bits::Bits;
 use crate::derive::{Dirt, Part};
 use crate::partial::Partial;
 use crate::table::{Entity, Named, Table};
-use crate::words::{DEFAULT, Kind, SKELETON};
+use crate::words::{DEFAULT, DEFAULT_SPELLED, Kind, SKELETON};
 
 /// What a state says about a fleet.
 #[derive(Clone, Debug)]
@@ -112,7 +112,7 @@ impl Default for Pool {
         let mut groups = Table::<Group>::default();
         assert_eq!(groups.number(DEFAULT), DEFAULT_GROUP);
         assert_eq!(groups.number(SKELETON), SKELETON_GROUP);
-        groups.get_mut(DEFAULT_GROUP).entity.spelling = Some("+++DEFAULT".into());
+        groups.get_mut(DEFAULT_GROUP).entity.spelling = Some(DEFAULT_SPELLED.into());
         Self {
             nodes: Table::default(),
             groups,

@@ -58,12 +58,15 @@ impl Query {
         let at = parser.blanks();
         if at < parser.text.len() {
             let rest = at..parser.text.len();
-            let assigns = parser.text[at..].starts_with('=');
-            let trouble = parser.wrong(SYNTAX, rest, "the condition should end here");
-            return Err(match assigns {
-                true => Box::new(trouble.help("`==` compares")),
-                false => trouble,
-            });
+            let rest_of_it = &parser.text[at..];
+            let help = match rest_of_it.split_whitespace().next() {
+                Some("and" | "or" | "&" | "|") => Some("`&&` and `||` join conditions"),
+                _ if rest_of_it.starts_with('=') => Some("`==` compares"),
+                _ => None,
+            };
+            let mut trouble = parser.wrong(SYNTAX, rest, "the condition should end here");
+            trouble.help.extend(help.map(str::to_owned));
+            return Err(trouble);
         }
         let whole = 0..parser.text.len();
         parser.expect(&root, Type::Bool, whole)?;

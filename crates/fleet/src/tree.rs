@@ -23,7 +23,7 @@ use hence_model::diagnostic::similar;
 use hence_model::path::{Path, Segment};
 use hence_model::value::{Map, Value};
 
-use crate::words::{Kind, Words};
+use crate::words::{DEFAULT_SPELLED, Kind, SKELETON_SPELLED, Words};
 
 /// What a tree says, and where in it.
 #[derive(Clone, Debug, PartialEq)]
@@ -226,8 +226,8 @@ impl Reader<'_, '_> {
     /// The default group, or the skeleton group.
     fn special(&mut self, word: &str, value: &Value, path: &Path) {
         let name = match word {
-            "default" => "+++DEFAULT",
-            _ => "+++SKEL",
+            "default" => DEFAULT_SPELLED,
+            _ => SKELETON_SPELLED,
         };
         let Some(fields) = self.map(value, path) else {
             return;

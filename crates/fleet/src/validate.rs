@@ -15,6 +15,7 @@ use crate::bits::Bits;
 use crate::derive::Part;
 use crate::pool::Pool;
 use crate::table::{Named, Table};
+use crate::words::DEFAULT_SPELLED;
 
 /// An installed feature includes or depends on one that is not installed (property 4, figure 8).
 pub const MISSING_FEATURE: Code = Code::of_rule("fleet.missing-feature", "4");
@@ -58,7 +59,7 @@ impl Pool {
             failures.extend(
                 troubles
                     .iter()
-                    .map(|trouble| failure("+++DEFAULT".into(), trouble)),
+                    .map(|trouble| failure(DEFAULT_SPELLED.into(), trouble)),
             );
         }
         // The failures of one node keep their order.

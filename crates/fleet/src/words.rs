@@ -22,12 +22,17 @@ use hence_ledger::vocabulary::Reach;
 use hence_ledger::{Fault, Key, Keys, State, Value, Vocabulary};
 use hence_model::diagnostic::similar;
 
+use crate::edit::Thing;
 use crate::token::{self, TOKEN};
 
 /// The lowest membership of every node, in keys. It is always there.
 pub const DEFAULT: &str = "+++default";
 /// The group into which new nodes are put, in keys. It is enabled by asserting it.
 pub const SKELETON: &str = "+++skel";
+/// The default group, as it is spelled.
+pub const DEFAULT_SPELLED: &str = "+++DEFAULT";
+/// The skeleton group, as it is spelled.
+pub const SKELETON_SPELLED: &str = "+++SKEL";
 
 /// The vocabulary of a fleet.
 #[derive(Clone, Copy, Debug, Default)]
@@ -290,6 +295,17 @@ impl Vocabulary for Words {
         }
     }
 
+    fn making(&self, key: &Key) -> Option<String> {
+        let Phrase { kind, name, clause } = Phrase::of(key)?;
+        let thing = Thing {
+            kind,
+            name: name.into_owned(),
+        };
+        clause
+            .is_none()
+            .then(|| format!("hence add {}", thing.words()))
+    }
+
     fn endures(&self, key: &Key) -> bool {
         token_of(key).is_some()
     }
@@ -309,7 +325,7 @@ pub(crate) const FACT: &str = "fact";
 fn fact(names: &[String]) -> Result<Key, Fault> {
     match names {
         [_] => Ok(Key::new([FACT])),
-        [_, name] if fold(name).is_empty() => Err(Fault::new("a fact has a name")),
+        [_, name] if fold(name).is_empty() => Err(Fault::new("the name of a fact is empty")),
         [_, name] => Ok(Key::new([FACT, &fold(name)])),
         [_, _, more, ..] => Err(Fault::new(format!("no key goes on with `{more}` here"))),
         [] => Err(Fault::new("a key has names")),
@@ -351,7 +367,10 @@ pub fn rights(state: &State) -> Rights {
 fn entity(kind: Kind, name: &str) -> Result<String, Fault> {
     let folded = fold(name);
     if folded.is_empty() {
-        return Err(Fault::new(format!("a {} has a name", kind.word())));
+        return Err(Fault::new(format!(
+            "the name of a {} is empty",
+            kind.word()
+        )));
     }
     let special = kind == Kind::Group && (folded == DEFAULT || folded == SKELETON);
     let reserved = matches!(kind, Kind::Node | Kind::Group) && folded.starts_with("+++");

@@ -85,7 +85,10 @@ fn notes(diagnostic: &Diagnostic) -> impl Iterator<Item = String> {
     let path = diagnostic.path.as_deref().filter(is_news);
     let path = path.map(|path| format!("this is in `{path}`"));
     let rule = diagnostic.code.rule;
-    let rule = rule.map(|rule| format!("rule {rule} of the published semantics"));
+    let rule = rule.map(|rule| {
+        let rules = if rule.contains(',') { "rules" } else { "rule" };
+        format!("{rules} {rule} of the published semantics")
+    });
     path.into_iter().chain(rule)
 }
 

@@ -89,7 +89,7 @@ pub fn admit(
         change.is_ok()
     };
     if !admission.dormant {
-        troubles.extend(useless(state, dormant.iter().filter(is_new)));
+        troubles.extend(useless(state, dormant.iter().filter(is_new), vocabulary));
     }
     if troubles.is_empty() {
         troubles = check(state, &changes);
@@ -237,7 +237,11 @@ fn dormant(state: &State, changes: &[Change], vocabulary: &dyn Vocabulary) -> Ve
 /// neighbour.
 const MEANT: usize = 100;
 
-fn useless<'d>(state: &State, dormant: impl Iterator<Item = &'d Dormant>) -> Vec<Diagnostic> {
+fn useless<'d>(
+    state: &State,
+    dormant: impl Iterator<Item = &'d Dormant>,
+    vocabulary: &dyn Vocabulary,
+) -> Vec<Diagnostic> {
     let mut troubles = Vec::new();
     for dormant in dormant {
         let missing = dormant.missing.iter();
@@ -247,9 +251,14 @@ fn useless<'d>(state: &State, dormant: impl Iterator<Item = &'d Dormant>) -> Vec
         let message = format!("`{key}` would have no effect: {missing} is not asserted");
         let mut trouble = Diagnostic::error(DORMANT, message).path(key.as_str());
         if troubles.len() < MEANT {
-            let meant = dormant.missing.iter().filter_map(|key| near(state, key));
-            let meant = meant.map(|key| format!("did you mean `{key}`?"));
-            trouble.help.extend(meant);
+            let advice = dormant
+                .missing
+                .iter()
+                .filter_map(|key| match near(state, key) {
+                    Some(near) => Some(format!("did you mean `{near}`?")),
+                    None => Some(format!("`{}` makes it", vocabulary.making(key)?)),
+                });
+            trouble.help.extend(advice);
         }
         troubles.push(trouble.help("`--dormant` asserts it all the same, to take effect later"));
     }

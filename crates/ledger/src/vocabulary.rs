@@ -22,6 +22,11 @@ pub trait Vocabulary {
     /// Where the keys are that this one may support.
     fn reach(&self, key: &Key) -> Reach;
 
+    /// The command that makes what a key names, for whoever speaks of it and it is not there.
+    fn making(&self, _: &Key) -> Option<String> {
+        None
+    }
+
     /// Whether what is said about it stays when an old version is restored, or the newest change is taken back.
     fn endures(&self, _: &Key) -> bool {
         false

@@ -59,9 +59,12 @@ impl<H: Handler> Parser<'_, H> {
             }
             Err((name, error)) => {
                 let is_facts = name == beside(self.unit.sources.name(self.file()), FACTS);
-                let help = match is_facts {
-                    true => "facts are given with `--facts FILE.json`",
-                    false => "names are relative to the including file",
+                let help = if is_facts {
+                    "facts are given with `--facts FILE.json`"
+                } else if self.is_production() {
+                    "names are relative to the including file, or to a folder around it"
+                } else {
+                    "names are relative to the including file"
                 };
                 self.unreadable(&name, error, span, help);
                 self.advance();

@@ -215,7 +215,7 @@ impl Lexer {
             match byte {
                 b' ' | b'\n' => at += 1,
                 b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => break,
-                b'\t' | b'\r' | 0x0c => at += 1,
+                b'\t' | b'\r' | 0x0b | 0x0c => at += 1,
                 b'/' if bytes.get(at + 1) == Some(&b'/') => {
                     at += bytes[at..]
                         .iter()

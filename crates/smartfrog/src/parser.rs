@@ -252,6 +252,9 @@ impl<'a, H: Handler> Parser<'a, H> {
             }
             _ => {
                 self.expected("the name of an attribute");
+                if self.is_production() && matches!(self.token, Token::Operator(_)) {
+                    self.advise("an operation stands in brackets: `(a + b)`");
+                }
                 self.recover();
             }
         }
@@ -781,7 +784,7 @@ impl<'a, H: Handler> Parser<'a, H> {
     }
 
     /// Adds advice to the mistake that was just reported.
-    fn advise(&mut self, help: &str) {
+    pub(crate) fn advise(&mut self, help: &str) {
         if let Some(last) = self.unit.diagnostics.last_mut() {
             last.help.push(help.into());
         }

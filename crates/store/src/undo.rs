@@ -130,7 +130,7 @@ impl Repository {
             if !counts {
                 let message = format!("version {version} was taken back by version {}", newest.by);
                 return Err(Diagnostic::error(UNDONE, message)
-                    .help(format!("`undo {}` takes that back", newest.by))
+                    .help(format!("`hence undo {}` takes that back", newest.by))
                     .into());
             }
         }

@@ -15,7 +15,7 @@ use hence_model::source::{FileId, Sources, Span};
 use md5::{Digest, Md5};
 
 use crate::kind::ValueKind;
-use crate::words::{DEFAULT, SKELETON, Words};
+use crate::words::{DEFAULT, SKELETON, SKELETON_SPELLED, Words};
 pub use yaml::UNREADABLE;
 use yaml::{Shape, Yaml};
 
@@ -123,7 +123,7 @@ impl Importer {
         let path: [String; 2] = match fold(&name).as_str() {
             DEFAULT => ["group".to_owned(), DEFAULT.to_owned()],
             SKELETON => {
-                self.say(at, &["group", SKELETON], Value::Nothing);
+                self.say(at, &["group", SKELETON], Value::text(SKELETON_SPELLED));
                 ["group".to_owned(), SKELETON.to_owned()]
             }
             _ if is_identity(&name) => match self.identities.get(&name) {

@@ -212,8 +212,8 @@ fn a_failure_says_whose_fault_it_is_and_what_repairs_it() {
     assert_eq!(
         repairs,
         [
-            "install what is needed: `assert group/web/feature/needed 5`",
-            "or do without what needs it: `retract group/web/feature/bundle`",
+            "install what is needed: `hence assert group/web/feature/needed 5`",
+            "or do without what needs it: `hence retract group/web/feature/bundle`",
         ]
     );
     let diagnostic = failures[0].diagnostic(&fleet.pool);

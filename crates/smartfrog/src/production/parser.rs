@@ -409,7 +409,13 @@ impl<H: Handler> Parser<'_, H> {
         }
         let mut operands = vec![self.simple()?];
         let Token::Operator(operator) = self.token else {
-            self.expect(Token::CloseParenthesis, "an operator or `)`")?;
+            let is_number = matches!(self.token, Token::Integer | Token::Float);
+            let is_negative = is_number && self.unit.sources.slice(self.span).starts_with('-');
+            let closed = self.expect(Token::CloseParenthesis, "an operator or `)`");
+            if is_negative {
+                self.advise("as an operator, `-` has a blank behind it: `(a - 2)`");
+            }
+            closed?;
             return Ok(operands.remove(0));
         };
         while self.token == Token::Operator(operator) {

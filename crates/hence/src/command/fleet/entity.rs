@@ -23,8 +23,9 @@ pub const WORDS: Code = Code::new("input.words");
 /// What a command is about.
 #[derive(Args)]
 pub struct About {
-    /// `node`, `group`, `feature`, `param` or `subsystem` and a name, or `default`; then, if it is about a relation,
-    /// `group`, `node`, `feature`, `param`, `include`, `depend` or `conflict` and names, with `=VALUE` for parameters
+    /// `node`, `group`, `feature`, `param` or `subsystem` and a name, or `default` or `skeleton` for the group of all nodes
+    /// or of new ones; then, if it is about a relation, `group`, `node`, `feature`, `param`, `include`, `depend` or
+    /// `conflict` and names, with `=VALUE` for parameters
     #[arg(value_name = "KIND NAME [RELATION NAME[=VALUE]…]", required = true, num_args = 1..)]
     words: Vec<String>,
 }
@@ -39,9 +40,10 @@ enum Meant {
 
 impl About {
     fn understand(&self) -> Result<Meant, Stop> {
-        let (thing, rest) = match self.words.as_slice() {
-            [word, rest @ ..] if word == "default" => (default(), rest),
-            [word, rest @ ..] => match kind(word) {
+        let special = self.words.first().and_then(|word| Thing::special(word));
+        let (thing, rest) = match (special, self.words.as_slice()) {
+            (Some(group), [_, rest @ ..]) => (group, rest),
+            (_, [word, rest @ ..]) => match kind(word) {
                 Some((kind, Number::Many)) => {
                     if rest.is_empty() {
                         return Err(wrong(format!("names of {}s are expected", kind.word()), ""));
@@ -60,7 +62,7 @@ impl About {
                 },
                 None => return Err(no_kind(word)),
             },
-            [] => unreachable!("clap asks for a word"),
+            (_, []) => unreachable!("clap asks for a word"),
         };
         match rest {
             [] => Ok(Meant::Things(vec![thing])),
@@ -107,10 +109,11 @@ pub fn any_kind(word: &str) -> Result<Kind, Stop> {
 
 fn no_kind(word: &str) -> Stop {
     let words = Kind::ALL.map(Kind::word);
-    let help = match similar(word, words).first() {
+    let all = words.into_iter().chain(["default", "skeleton"]);
+    let help = match similar(word, all).first() {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!(
-            "there are `{}`, and `default` for the default group",
+            "there are `{}`, and `default` and `skeleton` for the groups of all nodes and of new ones",
             words.join("`, `")
         ),
     };
@@ -142,10 +145,6 @@ pub fn relation(kind: Kind, word: &str) -> Result<Relation, Stop> {
 pub fn thing(kind: Kind, name: &str) -> Thing {
     let name = name.to_owned();
     Thing { kind, name }
-}
-
-fn default() -> Thing {
-    thing(Kind::Group, "+++DEFAULT")
 }
 
 fn item(relation: Relation, text: &str) -> Item {

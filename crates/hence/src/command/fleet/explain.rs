@@ -3,6 +3,7 @@
 use clap::Args;
 use hence_fleet::{Explanation, Kind, Pool};
 use hence_ledger::Key;
+use hence_ledger::key::fold;
 use hence_service::explained::{text, told};
 use hence_service::pushed::Archive;
 use hence_service::{Extent, Service};
@@ -82,9 +83,33 @@ pub fn node(
                 let text = text(&archive, explanation);
                 write!(console.data(), "{text}")?;
             }
+            if past.is_none() && is_pending(console, service, node, parameters)? {
+                console.say("not activated yet: `hence plan` shows what an activation changes");
+            }
         }
     }
     Ok(Exit::Done)
+}
+
+/// Whether a node is to run something else than what is asserted, as far as somebody asks.
+fn is_pending(
+    console: &mut Console<'_>,
+    service: &Service,
+    node: &str,
+    parameters: &[String],
+) -> Result<bool, Stop> {
+    let active = service.config(node);
+    let mut active = active
+        .map_err(|refused| stop(console, refused))?
+        .unwrap_or_default();
+    let mut asserted = service.head().config(node).unwrap_or_default();
+    let is_asked = |name: &str| {
+        let mut asked = parameters.iter();
+        parameters.is_empty() || asked.any(|parameter| fold(parameter) == fold(name))
+    };
+    active.retain(|name, _| is_asked(name));
+    asserted.retain(|name, _| is_asked(name));
+    Ok(active != asserted)
 }
 
 /// There is no such parameter.

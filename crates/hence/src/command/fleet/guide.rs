@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use clap::Args;
 use hence_fleet::check::WRONG_VALUE;
 use hence_fleet::edit::{self, Edit, Item, Relation, Thing};
+use hence_fleet::words::DEFAULT_SPELLED;
 use hence_fleet::{Failure, Kind, Repair};
 use hence_ledger::key::fold;
 use hence_ledger::{Command, Fault, Key, State, Value, parser};
@@ -29,9 +30,6 @@ const SHOWN: usize = 30;
 
 /// So many kinds of failure are shown after a change; repairing them shows the next.
 const FAILURES: usize = 5;
-
-/// The group that every node is in.
-const DEFAULT: &str = "+++DEFAULT";
 
 /// Look at a fleet and change it by menus
 #[derive(Args)]
@@ -223,11 +221,11 @@ impl Talk<'_, '_> {
         let place = self.choose_place(service)?;
         let feature = self.choose_thing(service, Kind::Feature)?;
         show::print(self.console, service.state(), &feature)?;
-        let question = format!("install `{}` on {}?", feature.name, words(&place));
+        let question = format!("install `{}` on {}?", feature.name, place.words());
         if !self.agreed(&question)? {
             return Ok(());
         }
-        let words = format!("add {} feature {}", words(&place), feature.name);
+        let words = format!("add {} feature {}", place.words(), feature.name);
         let item = Item {
             name: feature.name,
             value: None,
@@ -244,8 +242,8 @@ impl Talk<'_, '_> {
             spelling.map_or_else(|| name.clone(), String::from)
         });
         let spelled: Vec<String> = spelled.collect();
-        let feature = self.choose(&format!("features of {}", words(&place)), &spelled)?;
-        let words = format!("remove {} feature {feature}", words(&place));
+        let feature = self.choose(&format!("features of {}", place.words()), &spelled)?;
+        let words = format!("remove {} feature {feature}", place.words());
         let remove = Edit::Drop(place, Relation::Feature, vec![feature]);
         self.change(service, words, &[remove])
     }
@@ -255,7 +253,7 @@ impl Talk<'_, '_> {
         let parameter = self.choose_thing(service, Kind::Param)?;
         show::print(self.console, service.state(), &parameter)?;
         let place = self.choose_place(service)?;
-        let on = words(&place);
+        let on = place.words();
         loop {
             let name = parameter.name.clone();
             let value = self.answer(&format!("value of {name} on {on}"))?;
@@ -302,7 +300,7 @@ impl Talk<'_, '_> {
     fn remove(&mut self, service: &mut Service, kind: Kind) -> Step {
         let thing = self.choose_thing(service, kind)?;
         show::print(self.console, service.state(), &thing)?;
-        let what = words(&thing);
+        let what = thing.words();
         let remove = [Edit::Remove(thing)];
         let owner = self.changing.owner();
         let commands = edit::commands(service.state(), owner, &remove[0]).map_err(refused)?;
@@ -485,7 +483,7 @@ impl Talk<'_, '_> {
         match self.choose("where", &places)?.as_str() {
             "a group" => self.choose_thing(service, Kind::Group),
             "a node" => self.choose_thing(service, Kind::Node),
-            _ => Ok(thing(Kind::Group, DEFAULT)),
+            _ => Ok(thing(Kind::Group, DEFAULT_SPELLED)),
         }
     }
 
@@ -569,14 +567,6 @@ impl Ledger {
     /// A file beside the ledger, for what only those who sit at a terminal care about.
     pub fn beside(&self, console: &Console<'_>, name: &str) -> PathBuf {
         console.path(&self.directory(console)).join(name)
-    }
-}
-
-/// A group or a node in the words of commands.
-fn words(place: &Thing) -> String {
-    match place.name.as_str() {
-        DEFAULT => "default".to_owned(),
-        name => format!("{} {name}", place.kind.word()),
     }
 }
 

@@ -29,7 +29,7 @@ enum What {
     Feature {
         /// The file; `-` for standard input
         file: String,
-        /// The name of the feature, if the file does not say it
+        /// The name of the feature, whatever the file says
         #[arg(short, long)]
         name: Option<String>,
         #[command(flatten)]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use clap::Args;
 use hence_fleet::Kind;
 use hence_fleet::edit::{self, Relation, Thing};
+use hence_fleet::words::{DEFAULT, DEFAULT_SPELLED};
 use hence_ledger::key::fold;
 use hence_ledger::{Key, Keys, State, Value};
 use hence_model::diagnostic::Diagnostic;
@@ -19,7 +20,7 @@ use crate::{Exit, Stop};
 /// Show a node, a group, a feature, a param or a subsystem
 #[derive(Args)]
 pub struct Show {
-    /// `node`, `group`, `feature`, `param` or `subsystem`; or `default`, which needs no name
+    /// `node`, `group`, `feature`, `param` or `subsystem`; or `default` or `skeleton`, which need no name
     kind: String,
     /// The names
     names: Vec<String>,
@@ -35,6 +36,9 @@ pub struct Show {
 /// What is asserted about a thing.
 #[derive(Serialize)]
 struct Shown {
+    /// What people read above it.
+    #[serde(skip)]
+    title: String,
     kind: &'static str,
     name: String,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -54,10 +58,10 @@ impl Show {
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let service = self.ledger.open(console)?;
         let state = state(console, &service, &self.at)?;
-        let things = match self.kind.as_str() {
-            "default" => vec![super::entity::thing(Kind::Group, "+++DEFAULT")],
-            word => {
-                let kind = super::entity::any_kind(word)?;
+        let things = match Thing::special(&self.kind) {
+            Some(group) => vec![group],
+            None => {
+                let kind = super::entity::any_kind(&self.kind)?;
                 let names = self.names.iter();
                 names.map(|name| super::entity::thing(kind, name)).collect()
             }
@@ -73,15 +77,18 @@ impl Show {
         }
         let mut answers = Vec::new();
         for thing in &things {
-            if fold(&thing.name) != "+++default" && state.get(&thing.key()).is_none() {
+            if fold(&thing.name) != DEFAULT && state.get(&thing.key()).is_none() {
                 let missing = service.there(thing.kind, &thing.name);
                 let Err(refused) = missing else {
                     let message =
                         format!("there was no {} `{}` then", thing.kind.word(), thing.name);
-                    let trouble = Diagnostic::error(hence_fleet::edit::NO_SUCH, message);
+                    let trouble = Diagnostic::error(edit::NO_SUCH, message);
                     return Err(Stop::Refused(Box::new(trouble)));
                 };
-                return Err(stop(console, refused));
+                return Err(match special(thing) {
+                    Some(trouble) => Stop::Refused(Box::new(trouble)),
+                    None => stop(console, refused),
+                });
             }
             answers.push(shown_thing(&state, thing));
         }
@@ -98,6 +105,22 @@ impl Show {
         }
         Ok(Exit::Done)
     }
+}
+
+/// What is wrong with a group that is not there, if it is, or sounds like, one with a word of its own.
+fn special(group: &Thing) -> Option<Diagnostic> {
+    let (message, help) = match group.own_word() {
+        Some(word) => (
+            format!("there is no {word} group"),
+            format!("`hence add {word}` makes it"),
+        ),
+        None if group.kind == Kind::Group && fold(&group.name) == "default" => (
+            "no group is named `default`".to_owned(),
+            "`hence show default` shows the group that all nodes are in".to_owned(),
+        ),
+        None => return None,
+    };
+    Some(Diagnostic::error(edit::NO_SUCH, message).help(help))
 }
 
 fn state(console: &mut Console<'_>, service: &Service, at: &At) -> Result<State, Stop> {
@@ -131,9 +154,16 @@ fn shown_thing(state: &State, thing: &Thing) -> Shown {
             relations.insert(relation.word(), related);
         }
     }
+    let kind = thing.kind.word();
+    let name = spelling(state, thing.kind, &thing.name);
+    let title = match thing.own_word() {
+        Some(word) => format!("the {word} group"),
+        None => format!("{kind} {name}"),
+    };
     Shown {
-        kind: thing.kind.word(),
-        name: spelling(state, thing.kind, &thing.name),
+        title,
+        kind,
+        name,
         properties,
         relations,
     }
@@ -177,13 +207,13 @@ fn spelling(state: &State, kind: Kind, name: &str) -> String {
     let known = state.get(&kind.key(name)).map(|assertion| &assertion.value);
     match known {
         Some(Value::Text(spelling)) => spelling.to_string(),
-        _ if fold(name) == "+++default" => "+++DEFAULT".to_owned(),
+        _ if fold(name) == DEFAULT => DEFAULT_SPELLED.to_owned(),
         _ => name.to_owned(),
     }
 }
 
 fn text(console: &mut Console<'_>, shown: &Shown) -> Result<(), Stop> {
-    console.line(&format!("{} {}", shown.kind, shown.name))?;
+    console.line(&shown.title)?;
     for (property, value) in &shown.properties {
         match value {
             Some(value) => console.line(&format!("  {property}: {value}"))?,
@@ -352,6 +382,10 @@ impl Apropos {
                 for found in &found {
                     let (kind, name) = (found.kind, &found.name);
                     console.line(&format!("{kind} {name}: {}", found.description))?;
+                }
+                if found.is_empty() {
+                    let word = &self.word;
+                    console.say(&format!("no parameter or feature says `{word}`"));
                 }
             }
         }

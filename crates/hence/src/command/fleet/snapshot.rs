@@ -1,10 +1,12 @@
 //! `hence snapshot`, `forget`, `restore`: versions with names.
 
 use clap::Args;
+use hence_model::diagnostic::Diagnostic;
 use hence_model::legible;
 use hence_service::Service;
+use hence_store::NO_SUCH_NAME;
 
-use super::{At, Changing, moment, stop};
+use super::{At, Changing, Format, moment, stop};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -77,11 +79,25 @@ impl Forget {
     /// Takes it away; the version stays.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let mut service = self.changing.ledger.open(console)?;
-        let request = self
-            .changing
-            .request(console, format!("forget {}", self.name));
-        let result = service.unname(&request, &self.name);
-        self.changing.tell(console, result)
+        let name = &self.name;
+        let head = service.repository().head();
+        let named = head.and_then(|entry| entry.snapshots.get(name));
+        let Some(version) = named.map(|snapshot| snapshot.version) else {
+            let message = format!("no version is named `{name}`");
+            let trouble = Diagnostic::error(NO_SUCH_NAME, message);
+            let help = "`hence list snapshots` shows those that there are";
+            return Err(Stop::Refused(Box::new(trouble.help(help))));
+        };
+        let request = self.changing.request(console, format!("forget {name}"));
+        let receipt = service.unname(&request, name);
+        if self.changing.format == Format::Json || receipt.is_err() {
+            return self.changing.tell(console, receipt);
+        }
+        console.say(&format!(
+            "version {version} is no longer named `{name}`; `hence snapshot {} --at {version}` names it again",
+            legible::word(name)
+        ));
+        Ok(Exit::Done)
     }
 }
 

@@ -207,8 +207,7 @@ fn worded(text: &str) -> String {
         }
         match Subject::of(&Key::from_text(piece)) {
             Some(subject) => subject.to_string(),
-            None if piece.starts_with("undo ") => format!("hence http {piece}"),
-            None => piece.to_owned(),
+            None => piece.replace("hence undo ", "hence http undo "),
         }
     });
     let pieces: Vec<String> = pieces.collect();
