@@ -4,7 +4,7 @@ use ecow::EcoString;
 use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::source::Span;
 
-use super::{Evaluator, Outcome, Stop, fail, failed};
+use super::{Evaluator, Outcome, Stop, fail, failed, without_iterators};
 use crate::resource::{Attribute, Resource, ResourceKind, Said, capitalised, is_tag, lowered};
 use crate::resource_types;
 use crate::scope::ScopeId;
@@ -310,6 +310,7 @@ impl<'t> Evaluator<'t> {
         attributes: &mut Vec<Attribute>,
         attribute: Attribute,
     ) -> Outcome<()> {
+        without_iterators(&attribute.value, attribute.span)?;
         if let Some(first) = attributes.iter().find(|first| first.name == attribute.name) {
             let message = format!("the attribute `{}` is set twice", attribute.name);
             let trouble = Diagnostic::error(DUPLICATE_ATTRIBUTE, message).at(attribute.span);

@@ -55,6 +55,8 @@ use crate::value::{Datum, Hash, Value};
 pub const UNKNOWN_TYPE: Code = Code::new("puppet.unknown-type");
 /// Evaluation takes more steps than allowed.
 pub const TOO_MANY_STEPS: Code = Code::new("limit.steps");
+/// What gives its elements one by one stands where data are expected.
+pub const ITERATOR: Code = Code::new("puppet.iterator");
 /// A word that is kept for later.
 pub const RESERVED_WORD: Code = Code::new("puppet.reserved-word");
 
@@ -654,8 +656,34 @@ fn taken_apart(value: &Value) -> Vec<Value> {
         Datum::Undef => Vec::new(),
         Datum::Array(array) => array.iter().cloned().collect(),
         Datum::Hash(hash) => pairs(hash, value.origin),
+        Datum::Iterator(iteration) => iteration.all_left(),
         _ => vec![value.clone()],
     }
+}
+
+/// What gives its elements one by one is for functions that ask it for them: it is no data, nor is anything that
+/// has one in it.
+pub(crate) fn without_iterators(value: &Value, span: Span) -> Outcome<()> {
+    let mut pending = vec![&value.datum];
+    while let Some(datum) = pending.pop() {
+        match datum {
+            Datum::Iterator(iteration) => {
+                let kind = iteration.kind().generalise();
+                let message = format!("expected data here, found {kind}");
+                let trouble = Diagnostic::error(ITERATOR, message).at(span);
+                let help = "with `*` in front of it, it becomes an array of its elements";
+                return Err(failed(trouble.help(help)));
+            }
+            Datum::Array(array) => pending.extend(array.iter().map(|value| &value.datum)),
+            Datum::Hash(hash) => {
+                for (key, entry) in hash.iter() {
+                    pending.extend([key, &entry.value.datum]);
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// The entries of a hash, each as an array of key and value.

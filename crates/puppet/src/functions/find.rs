@@ -54,7 +54,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (0, ANY),
         "pick(Any *$values): the first value that is neither `undef` nor an empty text",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let is_there = |value: &&Value| !is_absent(value);
             let found = call.arguments.iter().position(|value| is_there(&value));
             match found {
@@ -71,7 +71,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, ANY),
         "pick_default(Any *$values): the first value that is neither `undef` nor an empty text, or else the last",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let last = call.arguments.len() - 1;
             let found = call.arguments.iter().position(|value| !is_absent(value));
             Ok(chosen(evaluator, &call, found.unwrap_or(last)))
@@ -144,7 +144,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, ANY),
         "getparam(Resource $reference, String $name): the value of an attribute of a resource that was declared before, or an empty text",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let name = call.text(evaluator, 1)?.clone();
             let found = match &call.arguments[0].datum {
                 Datum::Type(kind) => match kind.as_ref() {

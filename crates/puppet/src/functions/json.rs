@@ -243,7 +243,7 @@ fn write_json_text(out: &mut EcoString, text: &str) {
 }
 
 fn parse_json<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
-    let call = call.older();
+    let call = call.older()?;
     let default = call
         .arguments
         .get(1)
