@@ -174,6 +174,31 @@ pub(super) const FUNCTIONS: &[Function] = &[
         },
     ),
     plain(
+        "type3x",
+        (1, 1),
+        "type3x(Any $value) >> String: what kind of value it is: string, array, hash, float, integer or boolean; `type` does it better",
+        |evaluator, call| {
+            let call = call.older()?;
+            let kind = match &call.arguments[0].datum {
+                Datum::Text(text) => match text.as_str() {
+                    text if text.parse::<i64>().is_ok_and(|it| it.to_string() == text) => "integer",
+                    text if text.parse().is_ok_and(|it| crate::text::float(it) == text) => "float",
+                    _ => "string",
+                },
+                Datum::Array(_) => "array",
+                Datum::Hash(_) => "hash",
+                Datum::Float(_) => "float",
+                Datum::Integer(_) => "integer",
+                Datum::Bool(_) => "boolean",
+                _ => {
+                    let expected = "text, a number, true, false, an array or a hash";
+                    return call.unexpected(evaluator, 0, expected);
+                }
+            };
+            Ok(call.result(evaluator, kind))
+        },
+    ),
+    plain(
         "type_of",
         (1, 1),
         "type_of(Any $value) >> Type: the type of a value",
