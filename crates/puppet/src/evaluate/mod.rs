@@ -44,7 +44,7 @@ pub(crate) use relationships::{Relationship, Side, read_reference};
 use crate::compile::{Node, Options};
 use crate::leaving::Leaving;
 use crate::resource::Resource;
-use crate::scope::{Frame, Scope, ScopeId};
+use crate::scope::{Frame, Scope, ScopeId, Waiting};
 use crate::site::Site;
 use crate::syntax::{Block, Definition, Expression, Kind};
 use crate::trace::{self, Cause, ControlId, Origin, ResourceId, Trace};
@@ -117,6 +117,8 @@ pub struct Evaluator<'t> {
     pub trace: Trace<'t>,
     pub(crate) scopes: Vec<Scope>,
     pub(crate) frames: Vec<Frame>,
+    /// Scopes whose code waits for that which runs, and has frames: the innermost is the last.
+    pub(crate) waiting: Vec<Waiting>,
     /// The first frame that belongs to the code that runs.
     base: usize,
     /// The scope in which code runs.
@@ -194,6 +196,7 @@ impl<'t> Evaluator<'t> {
             trace: Trace::new(options.recording, room.trace),
             scopes: Vec::with_capacity(room.scopes),
             frames: Vec::new(),
+            waiting: Vec::new(),
             base: 0,
             scope: ScopeId::TOP,
             control: ControlId::NONE,

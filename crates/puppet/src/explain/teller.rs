@@ -317,7 +317,7 @@ impl<'a, 't> Teller<'a, 't> {
                 }
             }
             Source::Node(
-                // These hand on, and one that does not has nothing to hand on.
+                // Of what hands values on, only what has none is left.
                 Node::Variable { .. }
                 | Node::Outcome { .. }
                 | Node::Chosen { .. }
