@@ -545,6 +545,8 @@ impl<'e, 't> Reasons<'e, 't> {
             _ if written => Extent::Structure,
             Extent::Whole => Extent::Whole,
             other if keeps_structure(&at.kind) => other,
+            // The elements are the same, at other places.
+            _ if calls(&at.kind, &["reverse_each", "step"]) => Extent::Structure,
             _ => Extent::Whole,
         };
         for operand in operands {
