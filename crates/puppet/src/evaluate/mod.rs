@@ -338,10 +338,7 @@ impl<'t> Evaluator<'t> {
                 Ok(Value::new(!holds, origin))
             }
             Kind::Minus(operand) => self.minus(at, operand),
-            Kind::Splat(operand) => {
-                let elements = self.splat(operand)?;
-                self.array(elements, at.span)
-            }
+            Kind::Splat(_) => self.elements(at, std::slice::from_ref(at)),
             Kind::Binary(operator, operands) => self.binary(at, *operator, operands),
             Kind::Assign(sides) => self.assignment(at, sides),
             Kind::Access(of, keys) => self.access(at, of, keys),

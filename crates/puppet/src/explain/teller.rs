@@ -819,6 +819,7 @@ fn operator(at: &syntax::Expression) -> Cow<'static, str> {
         Kind::Minus(_) => "-".into(),
         Kind::Interpolated(_) => "\"…\"".into(),
         Kind::Array(_) => "[ ]".into(),
+        Kind::Splat(_) => "*".into(),
         Kind::Access(..) => "[…]".into(),
         Kind::Call(call) => match &call.function.kind {
             Kind::Name(name) => name.to_string().into(),

@@ -538,7 +538,7 @@ impl<'e, 't> Reasons<'e, 't> {
             return;
         }
         // The elements of an array that is written out have origins of their own.
-        let written = matches!(at.kind, Kind::Array(_));
+        let written = matches!(at.kind, Kind::Array(_) | Kind::Splat(_));
         let extent = match extent {
             _ if counts(&at.kind) => Extent::Length,
             Extent::Length if written => Extent::Length,
