@@ -55,8 +55,6 @@ use crate::value::{Datum, Hash, Value};
 pub const UNKNOWN_TYPE: Code = Code::new("puppet.unknown-type");
 /// Evaluation takes more steps than allowed.
 pub const TOO_MANY_STEPS: Code = Code::new("limit.steps");
-/// What gives its elements one by one stands where data are expected.
-pub const ITERATOR: Code = Code::new("puppet.iterator");
 /// A word that is kept for later.
 pub const RESERVED_WORD: Code = Code::new("puppet.reserved-word");
 
@@ -670,7 +668,7 @@ pub(crate) fn without_iterators(value: &Value, span: Span) -> Outcome<()> {
             Datum::Iterator(iteration) => {
                 let kind = iteration.kind().generalise();
                 let message = format!("expected data here, found {kind}");
-                let trouble = Diagnostic::error(ITERATOR, message).at(span);
+                let trouble = Diagnostic::error(calls::TYPE_MISMATCH, message).at(span);
                 let help = "with `*` in front of it, it becomes an array of its elements";
                 return Err(failed(trouble.help(help)));
             }
