@@ -190,7 +190,7 @@ impl<'t> Evaluator<'t> {
         self.check_nodes()?;
         let main = ResourceId::from_index(2);
         self.enter_stage(main)?;
-        self.apart(ScopeId::TOP, |evaluator| {
+        self.at_large(ScopeId::TOP, |evaluator| {
             evaluator.under(Cause::Declared(main), |evaluator| {
                 // (TopScope, MSeq)
                 for loaded in &manifests {
@@ -387,10 +387,15 @@ impl<'t> Evaluator<'t> {
             };
             self.bind(scope, name, definition);
         }
-        self.apart(scope, |evaluator| {
+        self.at_large(scope, |evaluator| {
             evaluator.under(Cause::Node(definition), |evaluator| {
-                evaluator.match_node(definition, origin);
-                evaluator.block(&definition.body)
+                let first = evaluator.frames.len();
+                let by_pattern = evaluator.match_node(definition, origin);
+                evaluator.block(&definition.body)?;
+                if by_pattern {
+                    evaluator.frames.truncate(first);
+                }
+                Ok(())
             })
         })?;
         Ok(())

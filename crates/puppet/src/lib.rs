@@ -22,6 +22,7 @@ pub mod facts;
 pub mod functions;
 pub mod generate;
 mod graph;
+pub mod iteration;
 mod leaving;
 pub mod lexer;
 mod literals;

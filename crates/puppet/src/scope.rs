@@ -5,6 +5,8 @@
 //! then in that of the node and at the top (`parentof` and `baseof` of §3.3.2.1); defaults of resources are
 //! looked up along the scopes that declared each other.
 
+use std::ops::Range;
+
 use ecow::EcoString;
 use hence_model::work;
 use rustc_hash::FxHashMap;
@@ -131,6 +133,15 @@ pub enum Frame {
     Match(Vec<Option<Value>>),
     /// Parameters that get their values one by one.
     Parameters(Vec<(EcoString, Option<DefinitionId>)>),
+}
+
+/// A scope whose code waits for other code that it runs: a class that it declares, or a function.
+#[derive(Debug)]
+pub struct Waiting {
+    /// The scope.
+    pub scope: ScopeId,
+    /// Which of all frames lie over it.
+    pub frames: Range<usize>,
 }
 
 #[cfg(test)]

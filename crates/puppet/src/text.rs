@@ -59,6 +59,7 @@ fn append(text: &mut EcoString, datum: &Datum) {
         Datum::Binary(bytes) => text.push_str(&base64::encode(bytes)),
         Datum::Uri(uri) => text.push_str(&eco_format!("{uri}")),
         Datum::Object(object) => text.push_str(&eco_format!("{object}")),
+        Datum::Iterator(iteration) => text.push_str(&eco_format!("{iteration}")),
     }
 }
 

@@ -11,6 +11,7 @@ use ecow::EcoString;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
+use crate::iteration::Iteration;
 use crate::pattern::Pattern;
 use crate::trace::Origin;
 use crate::types::Type;
@@ -67,6 +68,8 @@ pub enum Datum {
     Uri(Arc<Uri>),
     /// An object, such as a function to be called later.
     Object(Arc<Object>),
+    /// What gives its elements one by one.
+    Iterator(Arc<Iteration>),
 }
 
 /// What a type such as `Deferred` makes.
@@ -179,6 +182,7 @@ impl Datum {
             Datum::Hash(hash) => hash.0.depth,
             Datum::Sensitive(inner) => inner.datum.depth() + 1,
             Datum::Object(object) => object.attributes.0.depth + 1,
+            Datum::Iterator(iteration) => iteration.elements().0.depth,
             _ => 0,
         }
     }
@@ -192,6 +196,7 @@ impl Datum {
             Datum::Hash(hash) => hash.0.size,
             Datum::Sensitive(inner) => inner.datum.size(),
             Datum::Object(object) => object.attributes.0.size,
+            Datum::Iterator(iteration) => iteration.elements().0.size,
             _ => 0,
         }
     }
@@ -383,6 +388,8 @@ impl PartialEq for Datum {
             (Datum::Binary(a), Datum::Binary(b)) => a == b,
             (Datum::Uri(a), Datum::Uri(b)) => a == b,
             (Datum::Object(a), Datum::Object(b)) => a == b,
+            // Two may have the same elements, and not have given the same ones yet.
+            (Datum::Iterator(a), Datum::Iterator(b)) => Arc::ptr_eq(a, b),
             _ => false,
         }
     }
@@ -432,6 +439,7 @@ impl StdHash for Datum {
             Datum::Binary(bytes) => bytes.hash(state),
             Datum::Uri(uri) => uri.hash(state),
             Datum::Object(object) => object.kind.hash(state),
+            Datum::Iterator(iteration) => Arc::as_ptr(iteration).hash(state),
         }
     }
 }

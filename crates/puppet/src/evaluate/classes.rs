@@ -790,19 +790,20 @@ impl<'t> Evaluator<'t> {
         Ok(())
     }
 
-    /// The groups of the pattern by which a node definition was found are seen in its body.
-    pub(crate) fn match_node(&mut self, definition: &Definition, origin: Origin) {
+    /// The groups of the pattern by which a node definition was found, if it was by one, are seen in its body.
+    pub(crate) fn match_node(&mut self, definition: &Definition, origin: Origin) -> bool {
         let DefinitionKind::Node { matches } = &definition.kind else {
-            return;
+            return false;
         };
         let name = self.node.name.to_lowercase();
         for one in matches {
             if let NodeMatchKind::Pattern(pattern) = &one.kind
                 && self.find(pattern, &name, origin)
             {
-                return;
+                return true;
             }
         }
+        false
     }
 
     /// The node definition for a name: its own, the first pattern that fits, or `default` (NodeMatch).

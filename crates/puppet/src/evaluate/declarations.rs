@@ -4,7 +4,7 @@ use ecow::EcoString;
 use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::source::Span;
 
-use super::{Evaluator, Outcome, Stop, fail, failed};
+use super::{Evaluator, Outcome, Stop, fail, failed, without_iterators};
 use crate::resource::{Attribute, Resource, ResourceKind, Said, capitalised, is_tag, lowered};
 use crate::resource_types;
 use crate::scope::ScopeId;
@@ -83,11 +83,10 @@ impl<'t> Evaluator<'t> {
         let form = written.form;
         let type_name = self.resource_type_named(&written.kind)?;
         let mut bodies = Vec::with_capacity(written.bodies.len());
-        let mut defaults = Vec::new();
+        let mut defaults: Option<(Vec<Attribute>, Span)> = None;
         let mut titles_so_far: Vec<EcoString> = Vec::new();
         for body in &written.bodies {
             let title = self.nested(&body.title)?;
-            let is_default = matches!(title.datum, Datum::Default);
             // Almost all have one body and one title, which need no lists.
             if written.bodies.len() == 1
                 && matches!(&title.datum, Datum::Text(text) if !text.is_empty())
@@ -97,7 +96,7 @@ impl<'t> Evaluator<'t> {
                 declared(self.declare(&type_name, title, attributes, form, place)?);
                 return Ok(());
             }
-            let titles = self.titles(title, &body.title)?;
+            let mut titles = self.titles(title, &body.title)?;
             for title in &titles {
                 let Datum::Text(text) = &title.datum else {
                     continue;
@@ -112,11 +111,23 @@ impl<'t> Evaluator<'t> {
                 }
             }
             let attributes = self.attributes(&body.attributes, Said::Declared)?;
-            match is_default {
-                true => defaults = attributes,
-                false => bodies.push((titles, attributes, body.span)),
+            let before = titles.len();
+            titles.retain(|title| !matches!(title.datum, Datum::Default));
+            match (before - titles.len(), &defaults) {
+                (0, _) => {}
+                (1, None) => defaults = Some((attributes.clone(), body.title.span)),
+                (_, first) => {
+                    let message = "`default` stands twice in one declaration";
+                    let mut trouble = Diagnostic::error(DUPLICATE, message).at(body.title.span);
+                    if let Some((_, first)) = first {
+                        trouble = trouble.label(*first, "it stands here first");
+                    }
+                    return Err(failed(trouble));
+                }
             }
+            bodies.push((titles, attributes, body.span));
         }
+        let defaults = defaults.map_or_else(Vec::new, |(attributes, _)| attributes);
         for (titles, attributes, span) in bodies {
             let attributes = with_defaults(&defaults, attributes);
             for title in titles {
@@ -202,7 +213,6 @@ impl<'t> Evaluator<'t> {
             }
             return Err(failed(trouble));
         }
-        titles.retain(|title| !matches!(title.datum, Datum::Default));
         if let Datum::Array(_) = title.datum
             && !matches!(at.kind, Kind::Array(_))
         {
@@ -310,6 +320,7 @@ impl<'t> Evaluator<'t> {
         attributes: &mut Vec<Attribute>,
         attribute: Attribute,
     ) -> Outcome<()> {
+        without_iterators(&attribute.value, attribute.span)?;
         if let Some(first) = attributes.iter().find(|first| first.name == attribute.name) {
             let message = format!("the attribute `{}` is set twice", attribute.name);
             let trouble = Diagnostic::error(DUPLICATE_ATTRIBUTE, message).at(attribute.span);

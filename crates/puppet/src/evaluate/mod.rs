@@ -44,7 +44,7 @@ pub(crate) use relationships::{Relationship, Side, read_reference};
 use crate::compile::{Node, Options};
 use crate::leaving::Leaving;
 use crate::resource::Resource;
-use crate::scope::{Frame, Scope, ScopeId};
+use crate::scope::{Frame, Scope, ScopeId, Waiting};
 use crate::site::Site;
 use crate::syntax::{Block, Definition, Expression, Kind};
 use crate::trace::{self, Cause, ControlId, Origin, ResourceId, Trace};
@@ -115,6 +115,8 @@ pub struct Evaluator<'t> {
     pub trace: Trace<'t>,
     pub(crate) scopes: Vec<Scope>,
     pub(crate) frames: Vec<Frame>,
+    /// Scopes whose code waits for that which runs, and has frames: the innermost is the last.
+    pub(crate) waiting: Vec<Waiting>,
     /// The first frame that belongs to the code that runs.
     base: usize,
     /// The scope in which code runs.
@@ -192,6 +194,7 @@ impl<'t> Evaluator<'t> {
             trace: Trace::new(options.recording, room.trace),
             scopes: Vec::with_capacity(room.scopes),
             frames: Vec::new(),
+            waiting: Vec::new(),
             base: 0,
             scope: ScopeId::TOP,
             control: ControlId::NONE,
@@ -333,10 +336,7 @@ impl<'t> Evaluator<'t> {
                 Ok(Value::new(!holds, origin))
             }
             Kind::Minus(operand) => self.minus(at, operand),
-            Kind::Splat(operand) => {
-                let elements = self.splat(operand)?;
-                self.array(elements, at.span)
-            }
+            Kind::Splat(_) => self.elements(at, std::slice::from_ref(at)),
             Kind::Binary(operator, operands) => self.binary(at, *operator, operands),
             Kind::Assign(sides) => self.assignment(at, sides),
             Kind::Access(of, keys) => self.access(at, of, keys),
@@ -654,8 +654,34 @@ fn taken_apart(value: &Value) -> Vec<Value> {
         Datum::Undef => Vec::new(),
         Datum::Array(array) => array.iter().cloned().collect(),
         Datum::Hash(hash) => pairs(hash, value.origin),
+        Datum::Iterator(iteration) => iteration.all_left(),
         _ => vec![value.clone()],
     }
+}
+
+/// What gives its elements one by one is for functions that ask it for them: it is no data, nor is anything that
+/// has one in it.
+pub(crate) fn without_iterators(value: &Value, span: Span) -> Outcome<()> {
+    let mut pending = vec![&value.datum];
+    while let Some(datum) = pending.pop() {
+        match datum {
+            Datum::Iterator(iteration) => {
+                let kind = iteration.kind().generalise();
+                let message = format!("expected data here, found {kind}");
+                let trouble = Diagnostic::error(calls::TYPE_MISMATCH, message).at(span);
+                let help = "with `*` in front of it, it becomes an array of its elements";
+                return Err(failed(trouble.help(help)));
+            }
+            Datum::Array(array) => pending.extend(array.iter().map(|value| &value.datum)),
+            Datum::Hash(hash) => {
+                for (key, entry) in hash.iter() {
+                    pending.extend([key, &entry.value.datum]);
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// The entries of a hash, each as an array of key and value.

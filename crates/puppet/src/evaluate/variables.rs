@@ -6,9 +6,9 @@ use hence_model::source::Span;
 use hence_model::work;
 
 use super::{Evaluator, Outcome, fail, failed};
-use crate::scope::{Frame, ScopeId, ScopeKind, Variables};
+use crate::scope::{Frame, ScopeId, ScopeKind, Variables, Waiting};
 use crate::syntax::{Expression, Kind};
-use crate::trace::{Definition, DefinitionId, How, LookUp, Node, Origin};
+use crate::trace::{ControlId, Definition, DefinitionId, How, LookUp, Node, Origin};
 use crate::value::{Datum, Value};
 
 /// Nothing defines a variable.
@@ -75,15 +75,17 @@ impl<'t> Evaluator<'t> {
 
     fn visible_names(&self) -> Vec<EcoString> {
         let mut names: Vec<EcoString> = Vec::new();
-        for frame in &self.frames[self.base..] {
-            match frame {
-                Frame::Local(variables) => names.extend(variables.names().cloned()),
-                Frame::Parameters(some) => names.extend(some.iter().map(|(name, _)| name.clone())),
-                Frame::Match(_) => {}
-            }
-        }
         let mut scope = Some(self.scope);
         while let Some(id) = scope {
+            for frame in self.frames_over(id) {
+                match frame {
+                    Frame::Local(variables) => names.extend(variables.names().cloned()),
+                    Frame::Parameters(some) => {
+                        names.extend(some.iter().map(|(name, _)| name.clone()));
+                    }
+                    Frame::Match(_) => {}
+                }
+            }
             names.extend(self.scopes[id.index()].variables.names().cloned());
             scope = self.next_scope(id);
         }
@@ -92,56 +94,97 @@ impl<'t> Evaluator<'t> {
 
     fn match_variable(&mut self, at: &'t Expression, name: &str) -> Value {
         let number: usize = name.parse().unwrap_or(usize::MAX);
-        let frames = self.frames[self.base..].iter().rev();
-        let groups = frames.filter_map(|frame| match frame {
-            Frame::Match(groups) => Some(groups),
-            _ => None,
-        });
-        let group = groups
-            .take(1)
-            .find_map(|groups| groups.get(number)?.clone());
-        group.unwrap_or_else(|| {
-            let scope = self.scope;
-            let passed = self.trace.passed().len() as u32;
-            let origin = self.trace.add(Node::Unknown { scope, passed, at });
-            Value::new(Datum::Undef, origin)
-        })
+        let mut scope = Some(self.scope);
+        let mut group = None;
+        while let Some(id) = scope {
+            let frames = self.frames_over(id).iter().rev();
+            let mut matches = frames.filter_map(|frame| match frame {
+                Frame::Match(groups) => Some(groups),
+                _ => None,
+            });
+            if let Some(groups) = matches.next() {
+                group = groups.get(number).cloned().flatten();
+                break;
+            }
+            scope = self.next_scope(id);
+        }
+        let (here, passed) = (self.scope, self.trace.passed().len() as u32);
+        match group {
+            Some(value) if scope == Some(here) => value,
+            // It is found as any other variable of that scope.
+            Some(value) => {
+                let datum = value.datum.clone();
+                let definition = self.trace.define(Definition {
+                    value,
+                    control: ControlId::NONE,
+                    how: How::Language,
+                });
+                let origin = self.trace.add(Node::Variable {
+                    definition,
+                    scope: here,
+                    passed,
+                    at,
+                });
+                Value::new(datum, origin)
+            }
+            None => {
+                let origin = self.trace.add(Node::Unknown {
+                    scope: here,
+                    passed,
+                    at,
+                });
+                Value::new(Datum::Undef, origin)
+            }
+        }
     }
 
     /// The definition of a name without `::` that is seen from here.
     pub(crate) fn visible(&self, name: &str, span: Span) -> Outcome<Option<DefinitionId>> {
-        for frame in self.frames[self.base..].iter().rev() {
-            match frame {
-                Frame::Local(variables) => {
-                    if let Some(definition) = variables.get(name) {
-                        return Ok(Some(definition));
-                    }
-                }
-                Frame::Parameters(parameters) => {
-                    let found = parameters.iter().find(|(parameter, _)| parameter == name);
-                    match found {
-                        Some((_, Some(definition))) => return Ok(Some(*definition)),
-                        Some((_, None)) => {
-                            let message = format!("`${name}` has no value yet");
-                            let trouble = Diagnostic::error(UNEVALUATED_PARAMETER, message);
-                            let help = "a default can use the parameters before it only";
-                            return Err(failed(trouble.at(span).help(help)));
-                        }
-                        None => {}
-                    }
-                }
-                Frame::Match(_) => {}
-            }
-        }
         let mut scope = Some(self.scope);
         while let Some(id) = scope {
             work::step();
+            for frame in self.frames_over(id).iter().rev() {
+                match frame {
+                    Frame::Local(variables) => {
+                        if let Some(definition) = variables.get(name) {
+                            return Ok(Some(definition));
+                        }
+                    }
+                    Frame::Parameters(parameters) => {
+                        let found = parameters.iter().find(|(parameter, _)| parameter == name);
+                        match found {
+                            Some((_, Some(definition))) => return Ok(Some(*definition)),
+                            Some((_, None)) => {
+                                let message = format!("`${name}` has no value yet");
+                                let trouble = Diagnostic::error(UNEVALUATED_PARAMETER, message);
+                                let help = "a default can use the parameters before it only";
+                                return Err(failed(trouble.at(span).help(help)));
+                            }
+                            None => {}
+                        }
+                    }
+                    Frame::Match(_) => {}
+                }
+            }
             if let Some(definition) = self.scopes[id.index()].variables.get(name) {
                 return Ok(Some(definition));
             }
             scope = self.next_scope(id);
         }
         Ok(None)
+    }
+
+    /// What lies over a scope while code of it runs, or waits for what runs: a class that is declared in a lambda of
+    /// the node sees the variables of that lambda, as in the real compiler.
+    fn frames_over(&self, scope: ScopeId) -> &[Frame] {
+        if scope == self.scope {
+            return &self.frames[self.base..];
+        }
+        let mut waiting = self.waiting.iter().rev().inspect(|_| work::step());
+        match waiting.find(|waiting| waiting.scope == scope) {
+            Some(waiting) => &self.frames[waiting.frames.clone()],
+            None => &[],
+        }
     }
 
     /// Whether a variable is defined for `defined`, which counts those of the language.
@@ -366,17 +409,48 @@ impl<'t> Evaluator<'t> {
         Frame::Local(frame)
     }
 
-    /// Runs code that sees nothing of the lambdas around it.
+    /// Runs the code of the top or the node. A match that is made in none of its blocks is seen by all code that looks
+    /// into the scope, also by that which runs later.
+    pub(crate) fn at_large(
+        &mut self,
+        scope: ScopeId,
+        work: impl FnOnce(&mut Self) -> Outcome<()>,
+    ) -> Outcome<()> {
+        let first = self.frames.len();
+        let mut left = Vec::new();
+        self.apart(scope, |evaluator| {
+            work(evaluator)?;
+            left = evaluator.frames.split_off(first);
+            Ok(())
+        })?;
+        self.frames.append(&mut left);
+        self.waiting.push(Waiting {
+            scope,
+            frames: first..self.frames.len(),
+        });
+        self.base = self.frames.len();
+        Ok(())
+    }
+
+    /// Runs code of a scope, which sees of the lambdas around it only those of scopes that its own looks into.
     pub(crate) fn apart<T>(
         &mut self,
         scope: ScopeId,
         work: impl FnOnce(&mut Self) -> Outcome<T>,
     ) -> Outcome<T> {
         let before = (self.scope, self.base);
+        let waiting = self.waiting.len();
+        if self.base < self.frames.len() {
+            self.waiting.push(Waiting {
+                scope: self.scope,
+                frames: self.base..self.frames.len(),
+            });
+        }
         self.base = self.frames.len();
         self.scope = scope;
         let result = work(self);
         self.frames.truncate(self.base);
+        self.waiting.truncate(waiting);
         (self.scope, self.base) = before;
         result
     }

@@ -468,8 +468,9 @@ impl<'t> Evaluator<'t> {
         Literals::of(programs, &self.files_read)
     }
 
-    /// What made or wrote a value that variables, choices and containers then handed on as it was.
-    fn handed_on_by(&self, mut origin: Origin) -> Origin {
+    /// What made or wrote a value that variables, choices and containers then handed on as it was. An element that is not
+    /// there is handed on by nobody.
+    pub(super) fn handed_on_by(&self, mut origin: Origin) -> Origin {
         while let Source::Node(node) = self.trace.source(origin) {
             origin = match node {
                 Node::Variable { definition, .. } => {
@@ -479,7 +480,11 @@ impl<'t> Evaluator<'t> {
                 | Node::Chosen { value, .. }
                 | Node::Found { value, .. } => *value,
                 Node::Element { operands, .. } => match self.trace.operands(*operands) {
-                    [element, container, _] if element.origin != container.origin => element.origin,
+                    [element, container, _]
+                        if !element.is_undef() || element.origin != container.origin =>
+                    {
+                        element.origin
+                    }
                     _ => break,
                 },
                 _ => break,

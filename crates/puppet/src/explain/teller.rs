@@ -186,33 +186,8 @@ impl<'a, 't> Teller<'a, 't> {
 
     /// The literal that a value is, if it was only copied.
     pub(super) fn place(&self, origin: Origin) -> Option<Span> {
-        let mut origin = origin;
-        loop {
-            match self.evaluator.trace.source(origin) {
-                Source::Written(at) => return self.span_at(at),
-                Source::Node(Node::Variable { definition, .. }) => {
-                    origin = self.evaluator.trace.definition(*definition).value.origin;
-                }
-                Source::Node(
-                    Node::Outcome { value, .. }
-                    | Node::Chosen { value, .. }
-                    | Node::Found { value, .. },
-                ) => {
-                    origin = *value;
-                }
-                Source::Node(Node::Element { operands, .. }) => {
-                    let [element, container, _] = self.evaluator.trace.operands(*operands) else {
-                        return None;
-                    };
-                    // An element that is not there is nowhere.
-                    if element.is_undef() && element.origin == container.origin {
-                        return None;
-                    }
-                    origin = element.origin;
-                }
-                _ => return None,
-            }
-        }
+        let handed_on_by = self.evaluator.handed_on_by(origin);
+        self.span_at(handed_on_by.offset()?)
     }
 
     /// Where the first of the values stands that something was made from.
@@ -227,7 +202,7 @@ impl<'a, 't> Teller<'a, 't> {
 
     /// How a value is computed from literals.
     pub(super) fn expression(&self, value: &Value, around: Span, depth: usize) -> Expression {
-        let mut origin = value.origin;
+        let handed_on_by = self.evaluator.handed_on_by(value.origin);
         self.told.set(self.told.get() + 1);
         let is_enough = depth >= DEEPEST || self.told.get() >= MOST_EXPRESSIONS;
         let shown = || {
@@ -253,7 +228,7 @@ impl<'a, 't> Teller<'a, 't> {
             return Expression {
                 operator: None,
                 value: Shown::Secret,
-                span: self.place(origin).unwrap_or(around),
+                span: self.place(handed_on_by).unwrap_or(around),
                 operands: Vec::new(),
             };
         }
@@ -281,130 +256,98 @@ impl<'a, 't> Teller<'a, 't> {
                 operands,
             })
         };
-        loop {
-            match self.evaluator.trace.source(origin) {
-                Source::Nowhere => return leaf(around),
-                Source::Written(at) => {
-                    let span = self.span_at(at).unwrap_or(Span::at(at));
-                    return match is_enough {
-                        true => leaf(span),
-                        false => whole(span).unwrap_or_else(|| leaf(span)),
-                    };
-                }
-                Source::Node(Node::Variable { definition, .. }) => {
-                    origin = self.evaluator.trace.definition(*definition).value.origin;
-                }
-                Source::Node(
-                    Node::Outcome { value, .. }
-                    | Node::Chosen { value, .. }
-                    | Node::Found { value, .. },
-                ) => {
-                    origin = *value;
-                }
-                Source::Node(Node::Element { operands, .. }) => {
-                    let parts = self.evaluator.trace.operands(*operands);
-                    match parts {
-                        [element, container, _]
-                            if !element.is_undef() || element.origin != container.origin =>
-                        {
-                            origin = element.origin;
-                        }
-                        _ => return leaf(around),
-                    }
-                }
-                Source::Node(Node::Operation { at, operands }) => {
-                    let operator = result_of(at, &value.datum);
-                    if is_enough {
-                        return leaf(at.span);
-                    }
-                    // What the lambda made of each element is what there is to tell.
-                    if operator == "map"
-                        && let Some(whole) = whole(at.span)
-                    {
-                        return whole;
-                    }
-                    let operands = self.evaluator.trace.operands(*operands).iter();
-                    let operands = operands
-                        .filter(|operand| !self.is_evidence(operand))
-                        .map(|operand| self.expression(operand, at.span, depth + 1));
-                    return Expression {
-                        operator: Some(operator),
-                        value: shown(),
-                        span: at.span,
-                        operands: operands.collect(),
-                    };
-                }
-                Source::Node(Node::Interpolation { at, operands }) => {
-                    if is_enough {
-                        return leaf(at.span);
-                    }
-                    let pieces = self.evaluator.trace.pieces(at, *operands);
-                    let pieces = pieces.iter();
-                    let operands = pieces.map(|piece| self.expression(piece, at.span, depth + 1));
-                    return Expression {
-                        operator: Some(operator(at)),
-                        value: shown(),
-                        span: at.span,
-                        operands: operands.collect(),
-                    };
-                }
-                Source::Node(Node::Made { by, operands }) => {
-                    let operands = self.evaluator.trace.operands(*operands);
-                    let span = self.made_at(operands).unwrap_or(around);
-                    if is_enough {
-                        return leaf(span);
-                    }
-                    let operands = operands.iter();
-                    let operands =
-                        operands.map(|operand| self.expression(operand, span, depth + 1));
-                    return Expression {
-                        operator: Some(making(*by)),
-                        value: shown(),
-                        span,
-                        operands: operands.collect(),
-                    };
-                }
-                Source::Node(
-                    Node::Outside(_)
-                    | Node::Unknown { .. }
-                    | Node::Structure(_)
-                    | Node::Present(_)
-                    | Node::Attribute { .. }
-                    | Node::Tagged(_)
-                    | Node::LookUp(_)
-                    | Node::Absent { .. }
-                    | Node::Lacking { .. }
-                    | Node::Having { .. }
-                    | Node::Unsaid { .. },
-                ) => {
-                    return leaf(around);
+        match self.evaluator.trace.source(handed_on_by) {
+            Source::Nowhere => leaf(around),
+            Source::Written(at) => {
+                let span = self.span_at(at).unwrap_or(Span::at(at));
+                match is_enough {
+                    true => leaf(span),
+                    false => whole(span).unwrap_or_else(|| leaf(span)),
                 }
             }
+            Source::Node(Node::Operation { at, operands }) => {
+                let operator = result_of(at, &value.datum);
+                if is_enough {
+                    return leaf(at.span);
+                }
+                // What the lambda made of each element is what there is to tell.
+                if operator == "map"
+                    && let Some(whole) = whole(at.span)
+                {
+                    return whole;
+                }
+                let operands = self.evaluator.trace.operands(*operands).iter();
+                let operands = operands
+                    .filter(|operand| !self.is_evidence(operand))
+                    .map(|operand| self.expression(operand, at.span, depth + 1));
+                Expression {
+                    operator: Some(operator),
+                    value: shown(),
+                    span: at.span,
+                    operands: operands.collect(),
+                }
+            }
+            Source::Node(Node::Interpolation { at, operands }) => {
+                if is_enough {
+                    return leaf(at.span);
+                }
+                let pieces = self.evaluator.trace.pieces(at, *operands);
+                let pieces = pieces.iter();
+                let operands = pieces.map(|piece| self.expression(piece, at.span, depth + 1));
+                Expression {
+                    operator: Some(operator(at)),
+                    value: shown(),
+                    span: at.span,
+                    operands: operands.collect(),
+                }
+            }
+            Source::Node(Node::Made { by, operands }) => {
+                let operands = self.evaluator.trace.operands(*operands);
+                let span = self.made_at(operands).unwrap_or(around);
+                if is_enough {
+                    return leaf(span);
+                }
+                let operands = operands.iter();
+                let operands = operands.map(|operand| self.expression(operand, span, depth + 1));
+                Expression {
+                    operator: Some(making(*by)),
+                    value: shown(),
+                    span,
+                    operands: operands.collect(),
+                }
+            }
+            Source::Node(
+                // Of what hands values on, only what has none is left.
+                Node::Variable { .. }
+                | Node::Outcome { .. }
+                | Node::Chosen { .. }
+                | Node::Found { .. }
+                | Node::Element { .. }
+                | Node::Outside(_)
+                | Node::Unknown { .. }
+                | Node::Structure(_)
+                | Node::Present(_)
+                | Node::Attribute { .. }
+                | Node::Tagged(_)
+                | Node::LookUp(_)
+                | Node::Absent { .. }
+                | Node::Lacking { .. }
+                | Node::Having { .. }
+                | Node::Unsaid { .. },
+            ) => leaf(around),
         }
     }
 
     /// Whether a value was computed, or something in it, as far as nothing computed the whole.
     fn is_computed(&self, value: &Value) -> bool {
-        let mut origin = value.origin;
-        loop {
-            match self.evaluator.trace.source(origin) {
-                Source::Node(Node::Variable { definition, .. }) => {
-                    origin = self.evaluator.trace.definition(*definition).value.origin;
-                }
-                Source::Node(
-                    Node::Outcome { value, .. }
-                    | Node::Chosen { value, .. }
-                    | Node::Found { value, .. },
-                ) => {
-                    origin = *value;
-                }
-                Source::Node(Node::Operation { at, .. }) if operator(at) == "map" => break,
-                Source::Node(
-                    Node::Operation { .. } | Node::Interpolation { .. } | Node::Made { .. },
-                ) => return true,
-                Source::Written(_) => break,
-                _ => return false,
-            }
+        let handed_on_by = self.evaluator.handed_on_by(value.origin);
+        match self.evaluator.trace.source(handed_on_by) {
+            Source::Written(_) => {}
+            Source::Node(Node::Operation { at, .. }) if operator(at) == "map" => {}
+            Source::Node(
+                Node::Operation { .. } | Node::Interpolation { .. } | Node::Made { .. },
+            ) => return true,
+            _ => return false,
         }
         match &value.datum {
             Datum::Array(array) => array.iter().any(|element| self.is_computed(element)),
@@ -876,6 +819,7 @@ fn operator(at: &syntax::Expression) -> Cow<'static, str> {
         Kind::Minus(_) => "-".into(),
         Kind::Interpolated(_) => "\"…\"".into(),
         Kind::Array(_) => "[ ]".into(),
+        Kind::Splat(_) => "*".into(),
         Kind::Access(..) => "[…]".into(),
         Kind::Call(call) => match &call.function.kind {
             Kind::Name(name) => name.to_string().into(),

@@ -8,7 +8,7 @@ use hence_model::diagnostic::Diagnostic;
 use hence_model::unit::OUTPUT_TOO_LARGE;
 
 use super::ARGUMENT;
-use crate::evaluate::{Evaluator, Invocation, Outcome, fail};
+use crate::evaluate::{Evaluator, Invocation, Outcome, fail, without_iterators};
 use crate::syntax::Lambda;
 use crate::trace::{Cause, Node};
 use crate::types::Type;
@@ -178,15 +178,18 @@ impl<'t> Invocation<'t> {
 
     /// The call as a function of the older kind gets it: `undef` is an empty text, and what has no other form
     /// there is text as well.
-    pub(super) fn older(mut self) -> Self {
-        for argument in &mut self.arguments {
+    pub(super) fn older(mut self) -> Outcome<Self> {
+        for number in 0..self.arguments.len() {
+            let span = self.span(number);
+            let argument = &mut self.arguments[number];
+            without_iterators(argument, span)?;
             if argument.is_undef() {
                 argument.datum = Datum::Text(EcoString::new());
             } else if let Some(datum) = older_datum(&argument.datum) {
                 argument.datum = datum;
             }
         }
-        self
+        Ok(self)
     }
 
     /// Runs the lambda of the call once.

@@ -10,6 +10,7 @@ use super::iterate::Elements;
 use super::words::CharacterSet;
 use super::{ANY, Function, Takes, plain, ruby};
 use crate::evaluate::{Evaluator, Invocation, Outcome};
+use crate::iteration::Asked;
 use crate::trace::Code;
 use crate::value::{Array, Datum, Hash, Value};
 
@@ -30,7 +31,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (2, ANY),
         "concat(Array $array, Any *$more) >> Array: an array and more elements, those of arrays one by one",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let mut all = call.array(evaluator, 0)?.as_slice().to_vec();
             for more in &call.arguments[1..] {
                 match &more.datum {
@@ -61,7 +62,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (2, ANY),
         "union(Array *$arrays) >> Array: the elements of all arrays, each once",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let mut all = Vec::new();
             for number in 0..call.arguments.len() {
                 all.extend(call.array(evaluator, number)?.iter().cloned());
@@ -75,7 +76,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (2, 2),
         "intersection(Array $one, Array $another) >> Array: the elements that are in both, each once",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let other = data(call.array(evaluator, 1)?);
             let both = call.array(evaluator, 0)?.iter();
             let both = both.filter(|value| other.contains(&value.datum)).cloned();
@@ -88,7 +89,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (2, 2),
         "difference(Array $one, Array $another) >> Array: the elements of the first that are not in the second",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let other = data(call.array(evaluator, 1)?);
             let rest = call.array(evaluator, 0)?.iter();
             let rest: Array = rest
@@ -103,7 +104,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (2, ANY),
         "member(Array $all, Variant[String, Integer, Array] $what) >> Boolean: whether something, or each of several, is an element",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let all = data(call.array(evaluator, 0)?);
             let wanted = match &call.arguments[1].datum {
                 Datum::Text(_) | Datum::Integer(_) => std::slice::from_ref(&call.arguments[1]),
@@ -120,7 +121,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, 2),
         "count(Variant[Array, Hash] $all, Any $what) >> Integer: how many elements are equal to something, or are neither `undef` nor empty",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let elements = match &call.arguments[0].datum {
                 Datum::Array(array) => array.as_slice().to_vec(),
                 Datum::Hash(hash) => crate::evaluate::pairs(hash, call.arguments[0].origin),
@@ -157,7 +158,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (2, ANY),
         "delete_at(Array $all, Integer $index) >> Array: all elements but one",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let mut rest = call.array(evaluator, 0)?.as_slice().to_vec();
             let index = match &call.arguments[1].datum {
                 Datum::Integer(index) => *index,
@@ -185,7 +186,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, ANY),
         "delete_undef_values(Variant[Array, Hash] $all): all but what is `undef`",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             match &call.arguments[0].datum {
                 Datum::Array(array) => {
                     let kept = array.iter().filter(|value| !value.is_undef());
@@ -205,7 +206,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (2, ANY),
         "zip(Array $one, Array $another, Boolean $flat = false) >> Array: each element of the first with that of the second at its place",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let one = call.array(evaluator, 0)?.clone();
             let another = call.array(evaluator, 1)?.clone();
             let flat = match call.arguments.get(2) {
@@ -268,19 +269,20 @@ fn is_number(text: &str) -> bool {
     text.split_terminator('\n').any(is_digits)
 }
 
-fn unique<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
+fn unique<'t>(evaluator: &mut Evaluator<'t>, mut call: Invocation<'t>) -> Outcome {
     call.check_lambda(1)?;
-    let all = &call.arguments[0];
+    let all = call.arguments[0].clone();
     if let Datum::Hash(hash) = &all.datum {
         return unique_values(evaluator, &call, hash);
     }
-    let elements = Elements::of(evaluator, &call)?;
+    let elements = Elements::of(evaluator, &mut call, Asked::AtOnce)?;
     let mut seen = Distinct::default();
     let mut kept = Vec::new();
     let mut decided: Vec<Value> = call.origins().collect();
     if let Some(lambda) = call.lambda {
         evaluator.pass(elements.origin, Code::Lambda(lambda));
     }
+    elements.taken(elements.values.len());
     for value in &elements.values {
         let told = match call.lambda {
             Some(lambda) => {
@@ -340,13 +342,13 @@ fn unique_values<'t>(evaluator: &mut Evaluator<'t>, call: &Invocation<'t>, hash:
     evaluator.shallow(Value::new(groups, origin), call.at.span)
 }
 
-fn sort<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
+fn sort<'t>(evaluator: &mut Evaluator<'t>, mut call: Invocation<'t>) -> Outcome {
     call.check_lambda(2)?;
     let all = call.arguments[0].clone();
     let is_text = matches!(all.datum, Datum::Text(_));
     let values = match &all.datum {
         Datum::Array(array) => array.as_slice().to_vec(),
-        Datum::Text(_) => Elements::of(evaluator, &call)?.values,
+        Datum::Text(_) => Elements::of(evaluator, &mut call, Asked::AtOnce)?.values,
         _ => return call.unexpected(evaluator, 0, "text or an array"),
     };
     let mut decided = vec![all.clone()];
@@ -430,7 +432,7 @@ fn merge_sort(
 }
 
 fn delete<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
-    let call = call.older();
+    let call = call.older()?;
     let deleted = match &call.arguments[1].datum {
         Datum::Array(array) => array.as_slice().to_vec(),
         Datum::Hash(hash) => crate::evaluate::pairs(hash, call.arguments[1].origin),
@@ -475,7 +477,7 @@ fn delete<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
 const LONGEST_RANGE: usize = 1_000_000;
 
 fn range<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
-    let call = call.older();
+    let call = call.older()?;
     let text = |number: usize| ruby::text(&call.arguments[number].datum);
     let (from, to, step, exclusive) = match call.arguments.len() {
         1 => {
@@ -607,7 +609,7 @@ fn successor(text: &str) -> String {
 }
 
 fn values_at<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
-    let call = call.older();
+    let call = call.older()?;
     let array = call.array(evaluator, 0)?.clone();
     let mut indices = Vec::new();
     ruby::flatten([&call.arguments[1]], &mut indices);

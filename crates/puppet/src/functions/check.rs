@@ -120,7 +120,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, 1),
         "is_mac_address(String $address) >> Boolean: whether it is the address of a network card",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let is_address = match &call.arguments[0].datum {
                 Datum::Text(text) => text.split_terminator('\n').any(is_mac_address),
                 Datum::Default => false,
@@ -177,7 +177,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, 1),
         "enclose_ipv6(Variant[String, Array] $addresses) >> Array: addresses, those of IPv6 in brackets",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             if !matches!(call.arguments[0].datum, Datum::Text(_) | Datum::Array(_)) {
                 return call.unexpected(evaluator, 0, "text or an array");
             }
@@ -210,7 +210,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, 1),
         "is_function_available(Any $name) >> Boolean: whether there is a function of that name",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let found = match &call.arguments[0].datum {
                 Datum::Text(name) => {
                     let name = name.clone();
@@ -226,7 +226,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, 2),
         "has_interface_with(String $kind, String $value) >> Boolean: whether a network card of the node has that value, by facts such as `ipaddress_eth0`",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let found = match call.arguments.get(1).map(|value| value.datum.clone()) {
                 Some(value) => has_interface(evaluator, call.text(evaluator, 0)?, &value),
                 None => interfaces(evaluator).contains(call.text(evaluator, 0)?),
@@ -239,7 +239,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, 1),
         "has_ip_address(String $address) >> Boolean: whether a network card of the node has that address",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let found = has_interface(evaluator, "ipaddress", &call.arguments[0].datum);
             Ok(call.result(evaluator, found))
         },
@@ -249,7 +249,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, 1),
         "has_ip_network(String $network) >> Boolean: whether a network card of the node is in that network",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let found = has_interface(evaluator, "network", &call.arguments[0].datum);
             Ok(call.result(evaluator, found))
         },

@@ -174,6 +174,31 @@ pub(super) const FUNCTIONS: &[Function] = &[
         },
     ),
     plain(
+        "type3x",
+        (1, 1),
+        "type3x(Any $value) >> String: what kind of value it is: string, array, hash, float, integer or boolean; `type` does it better",
+        |evaluator, call| {
+            let call = call.older()?;
+            let kind = match &call.arguments[0].datum {
+                Datum::Text(text) => match text.as_str() {
+                    text if text.parse::<i64>().is_ok_and(|it| it.to_string() == text) => "integer",
+                    text if text.parse().is_ok_and(|it| crate::text::float(it) == text) => "float",
+                    _ => "string",
+                },
+                Datum::Array(_) => "array",
+                Datum::Hash(_) => "hash",
+                Datum::Float(_) => "float",
+                Datum::Integer(_) => "integer",
+                Datum::Bool(_) => "boolean",
+                _ => {
+                    let expected = "text, a number, true, false, an array or a hash";
+                    return call.unexpected(evaluator, 0, expected);
+                }
+            };
+            Ok(call.result(evaluator, kind))
+        },
+    ),
+    plain(
         "type_of",
         (1, 1),
         "type_of(Any $value) >> Type: the type of a value",
@@ -187,7 +212,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (0, ANY),
         "any2array(Any *$values) >> Array: an array of the arguments; a lone array as it is, a lone hash as keys and values in turn",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let values = match call.arguments.as_slice() {
                 [only] => match &only.datum {
                     Datum::Array(_) => {
@@ -213,7 +238,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, ANY),
         "any2bool(Any $value) >> Boolean: whether a text says yes, a number is positive, or something else is there",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let value = &call.arguments[0];
             let bool = match &value.datum {
                 Datum::Bool(bool) => *bool,
@@ -233,7 +258,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, ANY),
         "str2bool(Variant[String, Boolean] $text) >> Boolean: whether a text says yes: 1, t, y, true, yes",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let bool = to_bool(&call, 0, &call.arguments[0])?;
             Ok(call.result(evaluator, bool))
         },
@@ -243,7 +268,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, 1),
         "num2bool(Variant[Numeric, String] $number) >> Boolean: whether a number is 1 or more",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let bool = match &call.arguments[0].datum {
                 Datum::Integer(number) => *number > 0,
                 Datum::Float(number) => *number >= 1.0,
@@ -261,7 +286,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, ANY),
         "bool2num(Variant[String, Boolean] $value) >> Integer: 1 for yes, 0 for no",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let bool = to_bool(&call, 0, &call.arguments[0])?;
             Ok(call.result(evaluator, i64::from(bool)))
         },
@@ -271,7 +296,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, 3),
         "bool2str(Boolean $value, String $yes = 'true', String $no = 'false') >> String: a text for yes, another for no",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let Datum::Bool(bool) = call.arguments[0].datum else {
                 return call.unexpected(evaluator, 0, "true or false");
             };

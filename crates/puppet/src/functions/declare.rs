@@ -177,7 +177,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (2, ANY),
         "ensure_resource(String $type, Variant[String, Array] $titles, Hash $attributes = {}): declares resources, but for those that are there with these attributes",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let type_name = call.text(evaluator, 0)?.clone();
             let attributes = attributes_argument(evaluator, &call, 2)?;
             let mut titles = Vec::new();
@@ -193,7 +193,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (2, ANY),
         "ensure_resources(String $type, Hash $resources, Hash $defaults = {}): as ensure_resource, for a hash of titles and attributes",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let type_name = call.text(evaluator, 0)?.clone();
             let resources = call.hash(evaluator, 1)?.clone();
             let defaults = attributes_argument(evaluator, &call, 2)?;
@@ -212,7 +212,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, ANY),
         "defined_with_params(Variant[String, Resource] $reference, Hash $attributes = {}) >> Boolean: whether a resource was declared before with these attributes",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let reference = match &call.arguments[0].datum {
                 Datum::Type(kind) => match kind.as_ref() {
                     Type::Resource(Some(name), Some(title)) => Some((name.clone(), title.clone())),

@@ -58,7 +58,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, ANY),
         "fqdn_rand(Integer $below, Any $seed = '', Boolean $downcase = false) >> Integer: a number below another that is always the same for a node and a seed",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let below = ruby_integer(evaluator, &call, 0)?;
             let downcase = call.arguments.get(2).is_some_and(|it| it.datum.is_true());
             let (name, fact) = node_name(evaluator, &call, downcase)?;
@@ -79,7 +79,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, ANY),
         "fqdn_rand_string(Integer $length, String $characters = '', Any *$seeds) >> String: characters that are always the same for a node and a seed",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let length = positive(evaluator, &call, 0)?;
             if length > LONGEST_RANDOM {
                 return call.wrong(0, format!("a length is at most {LONGEST_RANDOM}"));
@@ -118,7 +118,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, ANY),
         "fqdn_rotate(Variant[String, Array] $what, Any *$seeds): the elements or characters from another one on, always the same for a node and a seed",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let length = match &call.arguments[0].datum {
                 Datum::Array(array) => array.len(),
                 Datum::Text(text) => text.chars().count(),
@@ -158,7 +158,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, 1),
         "fqdn_uuid(String $name) >> String: the UUID, of version 5, of a domain name",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let name = call.text(evaluator, 0)?;
             let mut sha1 = Sha1::new();
             sha1.update(DOMAIN_NAMES);
@@ -178,7 +178,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (2, 2),
         "seeded_rand(Integer $below, String $seed) >> Integer: a number below another that is always the same for a seed",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let below = positive(evaluator, &call, 0)?;
             let seed = call.text(evaluator, 1)?;
             let number = Random::seeded(&Md5::digest(seed.as_bytes())).below(below as u64);
@@ -225,7 +225,7 @@ fn digest_of<'t>(
     call: Invocation<'t>,
     digest: fn(&[u8]) -> String,
 ) -> Outcome {
-    let call = call.older();
+    let call = call.older()?;
     let digest = digest(call.text(evaluator, 0)?.as_bytes());
     Ok(call.result(evaluator, digest))
 }
@@ -432,7 +432,7 @@ impl Random {
 }
 
 fn base64<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
-    let call = call.older();
+    let call = call.older()?;
     let way = call.text(evaluator, 0)?.clone();
     let text = call.text(evaluator, 1)?.clone();
     let kind = match call.optional_text(evaluator, 2)? {

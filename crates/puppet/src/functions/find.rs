@@ -30,6 +30,26 @@ pub(super) const FUNCTIONS: &[Function] = &[
             }
         },
     ),
+    plain(
+        "dig44",
+        (2, ANY),
+        "dig44(Collection $data, Array $keys, Any $default): what is behind one key after another, or a default; `dig` does it better",
+        |evaluator, call| {
+            let call = call.older()?;
+            let data = call.arguments[0].clone();
+            if !matches!(data.datum, Datum::Array(_) | Datum::Hash(_)) {
+                return call.unexpected(evaluator, 0, "an array or a hash");
+            }
+            let keys = call.array(evaluator, 1)?.clone();
+            Ok(dig_or_default(evaluator, &call, data, keys.as_slice()))
+        },
+    ),
+    plain(
+        "try_get_value",
+        (1, ANY),
+        "try_get_value(Any $data, String $path, Any $default, String $separator = '/'): what a path such as `a/b/0` leads to, or a default; `dig` does it better",
+        try_get_value,
+    ),
     Function {
         name: "get",
         arguments: (2, 3),
@@ -54,7 +74,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (0, ANY),
         "pick(Any *$values): the first value that is neither `undef` nor an empty text",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let is_there = |value: &&Value| !is_absent(value);
             let found = call.arguments.iter().position(|value| is_there(&value));
             match found {
@@ -71,7 +91,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, ANY),
         "pick_default(Any *$values): the first value that is neither `undef` nor an empty text, or else the last",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let last = call.arguments.len() - 1;
             let found = call.arguments.iter().position(|value| !is_absent(value));
             Ok(chosen(evaluator, &call, found.unwrap_or(last)))
@@ -144,7 +164,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, ANY),
         "getparam(Resource $reference, String $name): the value of an attribute of a resource that was declared before, or an empty text",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let name = call.text(evaluator, 1)?.clone();
             let found = match &call.arguments[0].datum {
                 Datum::Type(kind) => match kind.as_ref() {
@@ -208,6 +228,73 @@ struct Obstacle {
     issue: &'static str,
     path: Vec<Value>,
     kind: (&'static str, Type),
+}
+
+/// What is behind one key after another, or the default, which is the third argument. What is no number is no key of an
+/// array.
+fn dig_or_default<'t>(
+    evaluator: &mut Evaluator<'t>,
+    call: &Invocation<'t>,
+    data: Value,
+    keys: &[Value],
+) -> Value {
+    let mut value = data;
+    for key in keys {
+        let found = match (&value.datum, &key.datum) {
+            (Datum::Hash(hash), key) => hash.get(key).cloned(),
+            (Datum::Array(array), key) => {
+                let index = match key {
+                    Datum::Integer(index) => Some(*index),
+                    Datum::Float(index) => Some(*index as i64),
+                    Datum::Text(index) => ruby::integer(index),
+                    _ => None,
+                };
+                index.and_then(|index| element_at(array, index)).cloned()
+            }
+            _ => None,
+        };
+        value = evaluator.element(call.at, found.as_ref(), &value, key);
+        if value.is_undef() {
+            break;
+        }
+    }
+    match call.arguments.get(2) {
+        Some(default) if value.is_undef() => {
+            let operands = [value, default.clone()];
+            let origin = evaluator.trace.choice(call.at, default.origin, operands);
+            Value::new(default.datum.clone(), origin)
+        }
+        _ => value,
+    }
+}
+
+fn try_get_value<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
+    let call = call.older()?;
+    let data = call.arguments[0].clone();
+    let path = call.optional_text(evaluator, 1)?.cloned();
+    let path = path.unwrap_or_default();
+    if !matches!(data.datum, Datum::Array(_) | Datum::Hash(_)) || path.is_empty() {
+        let default = call.arguments.get(2);
+        let default = default.filter(|default| default.datum.is_true());
+        let value = default.unwrap_or(&data).clone();
+        return Ok(call.handed_on(evaluator, value));
+    }
+    let separator = call.optional_text(evaluator, 3)?.cloned();
+    let separator = separator.unwrap_or_else(|| "/".into());
+    let mut steps: Vec<&str> = path.split(separator.as_str()).collect();
+    while steps.last().is_some_and(|last| last.is_empty()) {
+        steps.pop();
+    }
+    let origin = call.arguments[1].origin;
+    let key = |step: &str| match step.bytes().all(|byte| byte.is_ascii_digit()) {
+        true if !step.is_empty() => step.parse().map_or(Datum::from(step), Datum::Integer),
+        _ => Datum::from(step),
+    };
+    let keys: Vec<Value> = steps
+        .into_iter()
+        .map(|step| Value::new(key(step), origin))
+        .collect();
+    Ok(dig_or_default(evaluator, &call, data, &keys))
 }
 
 /// What is behind one key after another. What is not there is `undef`, and so is all behind it.

@@ -15,7 +15,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, ANY),
         "sprintf(String $format, Any *$values) >> String: values put into a text: %s %d %f %x and their like, with flags, width and precision; `%<name>d` and `%{name}` take them from a hash",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let values = &call.arguments[1..];
             formatted(evaluator, &call, values)
         },

@@ -7,6 +7,7 @@ use super::arguments::accepts;
 use super::iterate::{Elements, Next};
 use super::{Function, Takes, ruby};
 use crate::evaluate::{Evaluator, Invocation, Outcome, fail};
+use crate::iteration::{Asked, Iteration, Of};
 use crate::types::Type;
 use crate::value::{Array, Datum, Hash, Value};
 
@@ -16,8 +17,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         arguments: (1, 1),
         lambda: Takes::Required,
         about: "group_by(Collection $all) |$element| or |$key, $value| >> Hash: the elements by what the lambda makes of them",
-        run: |evaluator, call| {
-            let elements = collection(evaluator, &call)?;
+        run: |evaluator, mut call| {
+            let elements = collection(evaluator, &mut call)?;
             let mut groups: IndexMap<Datum, (Value, Vec<Value>), FxBuildHasher> =
                 IndexMap::default();
             elements.each(evaluator, &call, &mut |_, number, result| {
@@ -39,8 +40,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         arguments: (1, 1),
         lambda: Takes::Required,
         about: "partition(Collection $all) |$element| or |$key, $value| >> Tuple[Array, Array]: the elements for which the lambda holds, and the others",
-        run: |evaluator, call| {
-            let elements = collection(evaluator, &call)?;
+        run: |evaluator, mut call| {
+            let elements = collection(evaluator, &mut call)?;
             let (mut held, mut others) = (Vec::new(), Vec::new());
             let mut decided: Vec<Value> = call.origins().collect();
             elements.each(evaluator, &call, &mut |_, number, result| {
@@ -72,11 +73,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
         arguments: (1, 1),
         lambda: Takes::Optional,
         about: "reverse_each(Iterable $all) |$element|: the elements backwards, or the lambda run for each of them",
-        run: |evaluator, call| {
+        run: |evaluator, mut call| {
             call.check_lambda(1)?;
-            let mut elements = Elements::of(evaluator, &call)?;
-            elements.values.reverse();
-            picked(evaluator, &call, elements)
+            stepping(evaluator, &mut call, |iteration| iteration.backwards())
         },
     },
     Function {
@@ -84,15 +83,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
         arguments: (2, 2),
         lambda: Takes::Optional,
         about: "step(Iterable $all, Integer[1] $size) |$element|: the first element and each so many behind it, or the lambda run for each of them",
-        run: |evaluator, call| {
+        run: |evaluator, mut call| {
             call.check_lambda(1)?;
             let step = call.integer(evaluator, 1)?;
             let Some(step) = usize::try_from(step).ok().filter(|step| *step > 0) else {
                 return call.wrong(1, "a step is positive");
             };
-            let mut elements = Elements::of(evaluator, &call)?;
-            elements.values = elements.values.into_iter().step_by(step).collect();
-            picked(evaluator, &call, elements)
+            stepping(evaluator, &mut call, |iteration| iteration.in_steps(step))
         },
     },
     Function {
@@ -105,12 +102,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 /// The elements of an array or a hash.
-fn collection<'t>(evaluator: &mut Evaluator<'t>, call: &Invocation<'t>) -> Outcome<Elements> {
+fn collection<'t>(evaluator: &mut Evaluator<'t>, call: &mut Invocation<'t>) -> Outcome<Elements> {
     if !matches!(call.arguments[0].datum, Datum::Array(_) | Datum::Hash(_)) {
         return call.unexpected(evaluator, 0, "an array or a hash");
     }
     check_one_or_two(call)?;
-    Elements::of(evaluator, call)
+    Elements::of(evaluator, call, Asked::AtOnce)
 }
 
 fn check_one_or_two(call: &Invocation<'_>) -> Outcome<()> {
@@ -123,16 +120,30 @@ fn check_one_or_two(call: &Invocation<'_>) -> Outcome<()> {
     }
 }
 
-/// Some elements; or `undef`, once the lambda has run for each of them.
-fn picked<'t>(evaluator: &mut Evaluator<'t>, call: &Invocation<'t>, elements: Elements) -> Outcome {
+/// Elements in another order, one by one; or `undef`, once the lambda has run for each of them.
+fn stepping<'t>(
+    evaluator: &mut Evaluator<'t>,
+    call: &mut Invocation<'t>,
+    order: impl FnOnce(&Iteration) -> Iteration,
+) -> Outcome {
+    let ordered = match call.arguments[0].datum.clone() {
+        Datum::Iterator(iteration) => order(&iteration),
+        other => {
+            let elements = Elements::of(evaluator, call, Asked::AtOnce)?;
+            order(&Iteration::over(&other, elements.values))
+        }
+    };
+    let ordered = call.container(evaluator, Datum::Iterator(ordered.into()))?;
     if call.lambda.is_none() {
-        return call.container(evaluator, Array::from(elements.values));
+        return Ok(ordered);
     }
+    call.arguments[0] = ordered;
+    let elements = Elements::of(evaluator, call, Asked::OneByOne)?;
     elements.each(evaluator, call, &mut |_, _, _| Ok(Next::GoOn))?;
     Ok(call.result(evaluator, Datum::Undef))
 }
 
-fn index<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
+fn index<'t>(evaluator: &mut Evaluator<'t>, mut call: Invocation<'t>) -> Outcome {
     check_one_or_two(&call)?;
     let all = &call.arguments[0];
     let place = match (&all.datum, call.arguments.get(1).map(|what| &what.datum)) {
@@ -157,8 +168,8 @@ fn index<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
         let result = characters.map_or(Datum::Undef, |count| Datum::Integer(count as i64));
         return Ok(call.result(evaluator, result));
     }
-    let is_hash = matches!(all.datum, Datum::Hash(_));
-    let elements = Elements::of(evaluator, &call)?;
+    let elements = Elements::of(evaluator, &mut call, Asked::AtOnce)?;
+    let is_hash = elements.has_entries();
     let mut decided: Vec<Value> = call.origins().collect();
     let mut found = None;
     match call.lambda {
@@ -272,8 +283,13 @@ fn tree_each<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome
         let visited = visited
             .into_iter()
             .map(|(path, value)| Value::new(Array::from(vec![path_of(path), value]), tree.origin));
+        let order = match breadth_first {
+            true => "Puppet::Pops::Types::Iterable::BreadthFirstTreeIterator",
+            false => "Puppet::Pops::Types::Iterable::DepthFirstTreeIterator",
+        };
         let visited: Array = visited.collect();
-        return call.container(evaluator, visited);
+        let visited = Iteration::new(visited, Of::Tree(order));
+        return call.container(evaluator, Datum::Iterator(visited.into()));
     };
     evaluator.pass(tree.origin, crate::trace::Code::Lambda(lambda));
     let with_path = accepts(lambda, 2);

@@ -4,6 +4,7 @@ use super::arrays::with_values;
 use super::iterate::Elements;
 use super::{ANY, Function, Takes, plain, ruby};
 use crate::evaluate::{Evaluator, Invocation, Outcome, fail, merged};
+use crate::iteration::Asked;
 use crate::trace::Code;
 use crate::types::Type;
 use crate::value::{Array, Datum, Hash, Value};
@@ -42,7 +43,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (2, ANY),
         "deep_merge(Optional[Hash] *$hashes) >> Hash: all entries; hashes with the same key are merged in turn",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let mut sum = Hash::from_iter([]);
             for number in 0..call.arguments.len() {
                 match &call.arguments[number].datum {
@@ -58,7 +59,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (2, 2),
         "has_key(Hash $hash, Any $key) >> Boolean: whether there is such a key",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let found = call.hash(evaluator, 0)?.get(&call.arguments[1].datum);
             let found = found.is_some();
             Ok(call.result(evaluator, found))
@@ -69,7 +70,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (2, 2),
         "delete_values(Hash $hash, Any $value) >> Hash: all entries but those with a value",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let unwanted = &call.arguments[1].datum;
             let hash = call.hash(evaluator, 0)?;
             let kept = with_values(hash, |value| !ruby::equal(&value.datum, unwanted));
@@ -81,7 +82,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, ANY),
         "hash(Array $all) >> Hash: keys and values that alternate in an array",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let mut flat = Vec::new();
             ruby::flatten(call.array(evaluator, 0)?.iter(), &mut flat);
             call.check_count(flat.len())?;
@@ -106,7 +107,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (2, 2),
         "join_keys_to_values(Hash $hash, String $between) >> Array[String]: each key with its value, or with each of its values, as one text",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let hash = call.hash(evaluator, 0)?.clone();
             let between = call.text(evaluator, 1)?.clone();
             let mut texts = Vec::with_capacity(hash.len());
@@ -159,14 +160,14 @@ fn merge<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
 }
 
 /// With a lambda: what it makes of the entries so far and each element is merged to them.
-fn merge_with_lambda<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
+fn merge_with_lambda<'t>(evaluator: &mut Evaluator<'t>, mut call: Invocation<'t>) -> Outcome {
     let lambda = call.lambda.expect("there is one");
     let with_index = super::arguments::accepts(lambda, 3);
     if !with_index && !super::arguments::accepts(lambda, 2) || call.arguments.len() != 1 {
         let message = "with a lambda of 2 or 3 parameters, `merge` takes 1 argument";
         return fail(crate::evaluate::ARGUMENTS, message, call.at.span);
     }
-    let elements = Elements::of(evaluator, &call)?;
+    let elements = Elements::of(evaluator, &mut call, Asked::AtOnce)?;
     let is_hash = matches!(call.arguments[0].datum, Datum::Hash(_));
     evaluator.pass(elements.origin, Code::Lambda(lambda));
     let mut sum = Hash::from_iter([]);

@@ -2,6 +2,7 @@
 
 use super::{ARGUMENT, Function, Takes};
 use crate::evaluate::{Evaluator, Invocation, Outcome, Stop, fail, pairs};
+use crate::iteration::{Asked, Taking};
 use crate::syntax::Lambda;
 use crate::trace::{Cause, Code, Node, Origin};
 use crate::types::Type;
@@ -13,8 +14,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         arguments: (1, 1),
         lambda: Takes::Required,
         about: "each(Iterable $all) |$element| or |$key, $value|: runs the lambda for each element, and returns them all",
-        run: |evaluator, call| {
-            let elements = Elements::of(evaluator, &call)?;
+        run: |evaluator, mut call| {
+            let elements = Elements::of(evaluator, &mut call, Asked::OneByOne)?;
             elements.each(evaluator, &call, &mut |_, _, _| Ok(Next::GoOn))?;
             Ok(call.arguments[0].clone())
         },
@@ -24,8 +25,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         arguments: (1, 1),
         lambda: Takes::Required,
         about: "map(Iterable $all) |$element| or |$key, $value| >> Array: what the lambda makes of each element",
-        run: |evaluator, call| {
-            let elements = Elements::of(evaluator, &call)?;
+        run: |evaluator, mut call| {
+            let elements = Elements::of(evaluator, &mut call, Asked::OneByOne)?;
             let mut results = Vec::with_capacity(elements.values.len());
             elements.each(evaluator, &call, &mut |_, _, result| {
                 results.push(result);
@@ -39,8 +40,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         arguments: (1, 1),
         lambda: Takes::Required,
         about: "filter(Iterable $all) |$element| or |$key, $value|: the elements for which the lambda holds",
-        run: |evaluator, call| {
-            let elements = Elements::of(evaluator, &call)?;
+        run: |evaluator, mut call| {
+            let elements = Elements::of(evaluator, &mut call, Asked::OneByOne)?;
             let mut kept = Vec::new();
             let mut decided = vec![call.arguments[0].clone()];
             elements.each(evaluator, &call, &mut |_, number, result| {
@@ -51,17 +52,19 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 Ok(Next::GoOn)
             })?;
             let origin = evaluator.trace.operation(call.at, decided);
-            if let Datum::Hash(hash) = &call.arguments[0].datum {
-                let entries = kept.into_iter().filter_map(|number| hash.at(number));
-                let kept: Hash = entries
-                    .map(|(key, entry)| (Value::new(key.clone(), entry.key), entry.value.clone()))
-                    .collect();
+            let kept = kept.into_iter().map(|number| &elements.values[number]);
+            let two = call
+                .lambda
+                .is_some_and(|lambda| lambda.parameters.len() >= 2);
+            if call.arguments[0].is_hash() || elements.has_entries() && two {
+                let pair = |value: &Value| match &value.datum {
+                    Datum::Array(pair) => Some((pair.get(0)?.clone(), pair.get(1)?.clone())),
+                    _ => None,
+                };
+                let kept: Hash = kept.filter_map(pair).collect();
                 return Ok(Value::new(kept, origin));
             }
-            let kept: Array = kept
-                .into_iter()
-                .map(|number| elements.values[number].clone())
-                .collect();
+            let kept: Array = kept.cloned().collect();
             Ok(Value::new(kept, origin))
         },
     },
@@ -70,8 +73,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
         arguments: (1, 2),
         lambda: Takes::Required,
         about: "reduce(Iterable $all, Any $start) |$memo, $element|: what the lambda makes of all elements, one after another",
-        run: |evaluator, call| {
-            let elements = Elements::of(evaluator, &call)?;
+        run: |evaluator, mut call| {
+            let elements = Elements::of(evaluator, &mut call, Asked::AtOnce)?;
             let mut values = elements.values.iter().cloned();
             let mut memo = match call.arguments.get(1) {
                 Some(start) => Some(start.clone()),
@@ -79,7 +82,10 @@ pub(super) const FUNCTIONS: &[Function] = &[
             };
             let lambda = call.lambda.expect("it was checked");
             evaluator.pass(elements.origin, Code::Lambda(lambda));
+            let mut count = usize::from(call.arguments.len() == 1);
             for value in values {
+                count += 1;
+                elements.taken(count);
                 let before = memo.clone().expect("there was an element before");
                 let cause = elements.cause(&call);
                 match evaluator.call_lambda(lambda, vec![before, value], cause) {
@@ -115,14 +121,15 @@ pub(super) const FUNCTIONS: &[Function] = &[
         arguments: (2, 2),
         lambda: Takes::Optional,
         about: "slice(Iterable $all, Integer $size) |*$elements|: the elements in groups of a size",
-        run: |evaluator, call| {
+        run: |evaluator, mut call| {
             let Datum::Integer(size) = call.arguments[1].datum else {
                 return fail(ARGUMENT, "expected a whole number", call.span(1));
             };
             if size < 1 {
                 return fail(ARGUMENT, "a group has at least one element", call.span(1));
             }
-            let elements = Elements::of(evaluator, &call)?;
+            let elements = Elements::of(evaluator, &mut call, Asked::AtOnce)?;
+            elements.taken(elements.values.len());
             let origin = evaluator.trace.operation(call.at, call.origins());
             let groups: Vec<Vec<Value>> = elements
                 .values
@@ -185,6 +192,8 @@ pub(super) struct Elements {
     /// Where an index comes from.
     index: Origin,
     is_hash: bool,
+    /// Where to say how many were taken, if they come one by one.
+    taking: Option<Taking>,
 }
 
 /// So many elements can be iterated over that are not written out: `1000000.each`.
@@ -193,10 +202,12 @@ const MOST: i64 = 10_000_000;
 impl Elements {
     pub(super) fn of<'t>(
         evaluator: &mut Evaluator<'t>,
-        call: &Invocation<'t>,
+        call: &mut Invocation<'t>,
+        asked: Asked,
     ) -> Outcome<Elements> {
-        let all = &call.arguments[0];
-        let origin = all.origin;
+        let all = call.arguments[0].clone();
+        let mut origin = all.origin;
+        let mut taking = None;
         let numbers = |range: std::ops::Range<i64>| {
             if range.end.saturating_sub(range.start) > MOST {
                 let message = format!("more than {MOST} elements cannot be iterated over");
@@ -214,7 +225,25 @@ impl Elements {
                     .map(|c| Value::new(&*c.encode_utf8(&mut buffer), origin))
                     .collect()
             }
-            Datum::Type(kind) => match kind.as_ref() {
+            Datum::Iterator(iteration) => {
+                let left = iteration.left(asked);
+                if !left.causes.is_empty() {
+                    let causes = left.causes.into_iter().map(Value::from);
+                    let operands = std::iter::once(all.clone()).chain(causes);
+                    origin = evaluator.trace.operation(call.at, operands);
+                    call.arguments[0].origin = origin;
+                }
+                if let Some(taking) = &left.taking {
+                    taking.because(evaluator.trace.add(Node::Outcome {
+                        value: Origin::NOWHERE,
+                        control: evaluator.control,
+                        of: None,
+                    }));
+                }
+                taking = left.taking;
+                left.values
+            }
+            Datum::Type(kind) => match kind.resolved() {
                 Type::Integer(range) => match (range.min, range.max) {
                     (Some(min), Some(max)) => numbers(min..max.saturating_add(1))?,
                     _ => return fail(ARGUMENT, "this has no end", call.span(0)),
@@ -234,16 +263,21 @@ impl Elements {
                     Type::of(other).generalise()
                 );
                 let trouble = hence_model::diagnostic::Diagnostic::error(ARGUMENT, message);
-                return Err(evaluator.blaming(trouble.at(call.span(0)), all));
+                return Err(evaluator.blaming(trouble.at(call.span(0)), &all));
             }
         };
-        let is_hash = matches!(all.datum, Datum::Hash(_));
+        let is_hash = match &all.datum {
+            Datum::Hash(_) => true,
+            Datum::Iterator(iteration) => iteration.has_entries(),
+            _ => false,
+        };
         let index = evaluator.trace.add(Node::Structure(origin));
         Ok(Elements {
             values,
             origin,
             index,
             is_hash,
+            taking,
         })
     }
 
@@ -258,6 +292,18 @@ impl Elements {
             is_hash: false,
             ..self.clone()
         }
+    }
+
+    /// So many rounds were begun.
+    pub(super) fn taken(&self, count: usize) {
+        if let Some(taking) = &self.taking {
+            taking.take(count);
+        }
+    }
+
+    /// Whether they are keys with their values.
+    pub(super) fn has_entries(&self) -> bool {
+        self.is_hash
     }
 
     /// Why a round runs.
@@ -286,6 +332,7 @@ impl Elements {
     ) -> Outcome<()> {
         let Some(lambda) = call.lambda else {
             for (number, value) in self.values.iter().enumerate() {
+                self.taken(number + 1);
                 if let Next::Stop = then(evaluator, number, value.clone())? {
                     break;
                 }
@@ -294,6 +341,7 @@ impl Elements {
         };
         evaluator.pass(self.origin, Code::Lambda(lambda));
         for number in 0..self.values.len() {
+            self.taken(number + 1);
             let arguments = self.arguments(lambda, number);
             let result = match evaluator.call_lambda(lambda, arguments, self.cause(call)) {
                 Ok(result) => result,
@@ -318,8 +366,12 @@ pub(super) fn computed_array<'t>(
     evaluator.shallow(Value::new(Array::from(elements), origin), call.at.span)
 }
 
-fn some_or_all<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>, wanted: bool) -> Outcome {
-    let elements = Elements::of(evaluator, &call)?;
+fn some_or_all<'t>(
+    evaluator: &mut Evaluator<'t>,
+    mut call: Invocation<'t>,
+    wanted: bool,
+) -> Outcome {
+    let elements = Elements::of(evaluator, &mut call, Asked::AtOnce)?;
     let mut decided = vec![Value::from(elements.origin)];
     let mut found = !wanted;
     elements.each(evaluator, &call, &mut |_, _, result| {

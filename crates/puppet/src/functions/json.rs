@@ -39,6 +39,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
         parse_json,
     ),
     plain(
+        "parsepson",
+        (1, 2),
+        "parsepson(String[1] $text, Any $default): the array or hash that a JSON text stands for, or a default if it is none",
+        parse_pson,
+    ),
+    plain(
         "stdlib::parsejson",
         (1, ANY),
         "stdlib::parsejson(String $text, Any $default): the value that a JSON text stands for, or a default if it is none",
@@ -243,7 +249,7 @@ fn write_json_text(out: &mut EcoString, text: &str) {
 }
 
 fn parse_json<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
-    let call = call.older();
+    let call = call.older()?;
     let default = call
         .arguments
         .get(1)
@@ -266,6 +272,25 @@ fn parse_json<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcom
         (Ok(_), None) => Ok(call.arguments[1].clone()),
         (_, Some(default)) => Ok(call.handed_on(evaluator, default)),
         (Err(why), None) => call.wrong(0, format!("this is no JSON: {why}")),
+    }
+}
+
+fn parse_pson<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
+    let text = call.text(evaluator, 0)?;
+    if text.is_empty() {
+        return call.unexpected(evaluator, 0, "text that is not empty");
+    }
+    let origin = evaluator
+        .trace
+        .operation(call.at, [call.arguments[0].origin]);
+    let read = read_json(text, origin).and_then(|value| match value.datum {
+        Datum::Array(_) | Datum::Hash(_) => Ok(value),
+        _ => Err("expected an array or a hash".to_owned()),
+    });
+    match (read, call.arguments.get(1).cloned()) {
+        (Ok(value), _) => evaluator.shallow(value, call.at.span),
+        (Err(_), Some(default)) => Ok(call.handed_on(evaluator, default)),
+        (Err(why), None) => call.wrong(0, format!("this is no PSON: {why}")),
     }
 }
 

@@ -80,7 +80,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, ANY),
         "clamp(Any *$numbers) >> Integer: the middle one of three numbers",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let mut flat = Vec::new();
             ruby::flatten(&call.arguments, &mut flat);
             if flat.len() != 3 {
@@ -116,7 +116,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (2, 2),
         "convert_base(Variant[Integer, String] $number, Variant[Integer, String] $base) >> String: a number in another base, from 2 to 36",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let number = |at: usize| match &call.arguments[at].datum {
                 Datum::Integer(integer) => Ok(*integer),
                 Datum::Text(text) if is_digits(text) => match ruby::leading_integer(text) {
@@ -153,7 +153,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, 1),
         "to_bytes(Variant[Numeric, String] $size) >> Numeric: bytes, of a text such as '4 kB'",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let text = match &call.arguments[0].datum {
                 Datum::Integer(_) | Datum::Float(_) => return Ok(call.arguments[0].clone()),
                 Datum::Text(text) => text,

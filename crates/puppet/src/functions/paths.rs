@@ -12,7 +12,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, 1),
         "dirname(String $path) >> String: the directory of a path",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let path = call.text(evaluator, 0)?;
             if path.is_empty() {
                 return call.wrong(0, "a path is not empty");
@@ -26,7 +26,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, 2),
         "basename(String $path, String $suffix = '') >> String: the last part of a path, without a suffix; `.*` is any",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let name = basename(call.text(evaluator, 0)?);
             let name = match call.optional_text(evaluator, 1)?.map(|it| it.as_str()) {
                 None => name,
@@ -63,7 +63,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (0, ANY),
         "shellquote(Any *$words) >> String: words for a shell, each in quotes where it needs them",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let mut words = Vec::new();
             ruby::flatten(&call.arguments, &mut words);
             call.check_count(words.len())?;
@@ -92,7 +92,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, 1),
         "shell_join(Array $words) >> String: words for a shell, with backslashes before what it would read",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let words = call.array(evaluator, 0)?.iter();
             let words: Vec<String> = words
                 .map(|word| shell_escaped(&ruby::text(&word.datum)))
@@ -105,7 +105,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, 1),
         "shell_split(Any $line) >> Array[String]: the words of a line as a shell reads them",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let line = ruby::text(&call.arguments[0].datum);
             let Some(words) = shell_words(&line) else {
                 return call.wrong(0, "a quote is not closed");
@@ -153,7 +153,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, ANY),
         "uriescape(Variant[String, Array] $text): a text for an address, what may not stand there as `%20`",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             match &call.arguments[0].datum {
                 Datum::Text(text) => {
                     let text = uri_escaped(text);

@@ -72,7 +72,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, super::ANY),
         "regexpescape(Variant[String, Array] $text): text as a regular expression that matches it",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             match &call.arguments[0].datum {
                 Datum::Text(text) => {
                     let text = escaped(text);
@@ -433,7 +433,7 @@ fn among<'t>(
     call: Invocation<'t>,
     stays: fn(bool, bool) -> bool,
 ) -> Outcome {
-    let call = call.older();
+    let call = call.older()?;
     let pattern = compiled(&call, 1, call.text(evaluator, 1)?, "")?;
     if let Datum::Hash(hash) = &call.arguments[0].datum {
         // An entry is a key and a value, which is nothing that matches.
@@ -453,7 +453,7 @@ fn among<'t>(
 }
 
 fn delete_regex<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
-    let call = call.older();
+    let call = call.older()?;
     let patterns = match &call.arguments[1].datum {
         Datum::Array(patterns) => patterns.as_slice().to_vec(),
         Datum::Hash(hash) => crate::evaluate::pairs(hash, call.arguments[1].origin),

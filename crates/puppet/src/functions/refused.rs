@@ -115,6 +115,25 @@ pub(super) const FUNCTIONS: &[Function] = &[
         },
     ),
     plain(
+        "validate_x509_rsa_key_pair",
+        (0, ANY),
+        "validate_x509_rsa_key_pair(): refused, as it needs the private key itself; check the pair where it is made",
+        |_, call| {
+            let help = "check the pair where it is made";
+            refuse(&call, "it needs the private key itself", help)
+        },
+    ),
+    plain(
+        "parsehocon",
+        (0, ANY),
+        "parsehocon(): refused, as HOCON includes files and variables of the machine; use parsejson or parseyaml",
+        |_, call| {
+            let help = "use `parsejson` or `parseyaml`";
+            let why = "HOCON includes files and variables of the machine";
+            refuse(&call, why, help)
+        },
+    ),
+    plain(
         "annotate",
         (0, ANY),
         "annotate(): refused, as there are no annotations here",

@@ -122,6 +122,22 @@ pub(super) const FUNCTIONS: &[Function] = &[
         },
     ),
     plain(
+        "get_module_path",
+        (1, 1),
+        "get_module_path(String $module) >> String: where a module is, which must be there",
+        |evaluator, call| {
+            let name = text(&call, 0)?;
+            let Some(found) = evaluator.site.module_directory(&name) else {
+                return fail(
+                    NO_FILE,
+                    format!("there is no module `{name}`"),
+                    call.span(0),
+                );
+            };
+            Ok(call.result(evaluator, found))
+        },
+    ),
+    plain(
         "binary_file",
         (1, 1),
         "binary_file(String $file) >> Binary: what the file `module/file` holds",

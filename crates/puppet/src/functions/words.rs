@@ -170,7 +170,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, ANY),
         "reverse(Variant[String, Array] $what): the last character or element first",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             match &call.arguments[0].datum {
                 Datum::Text(text) => {
                     let reversed: EcoString = text.chars().rev().collect();
@@ -189,7 +189,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, 1),
         "dos2unix(String $text) >> String: line ends of Unix for those of DOS",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let text = call.text(evaluator, 0)?.replace("\r\n", "\n");
             call.text_result(evaluator, text)
         },
@@ -199,7 +199,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         (1, 1),
         "unix2dos(String $text) >> String: line ends of DOS for those of Unix",
         |evaluator, call| {
-            let call = call.older();
+            let call = call.older()?;
             let mut text = EcoString::new();
             for line in call.text(evaluator, 0)?.split_inclusive('\n') {
                 match line.strip_suffix('\n') {
@@ -241,7 +241,10 @@ fn of_elements<'t>(
         }
         _ => {}
     }
-    let array = call.array(evaluator, 0)?.clone();
+    let array = match &call.arguments[0].datum {
+        Datum::Iterator(iteration) => iteration.all_left().into(),
+        _ => call.array(evaluator, 0)?.clone(),
+    };
     // Mixed elements may have no type in common but `Scalar`, which is then refused as in the real one.
     let element = Type::variant([Type::STRING, Type::Numeric]);
     if !Type::Iterable(Some(element.into())).instance(&call.arguments[0].datum) {
@@ -267,7 +270,7 @@ fn older_map<'t>(
     call: Invocation<'t>,
     change: fn(&str) -> EcoString,
 ) -> Outcome {
-    let call = call.older();
+    let call = call.older()?;
     match &call.arguments[0].datum {
         Datum::Text(text) => {
             let text = change(text);
@@ -368,7 +371,7 @@ fn affix<'t>(
     call: Invocation<'t>,
     join: fn(&str, &str) -> String,
 ) -> Outcome {
-    let call = call.older();
+    let call = call.older()?;
     let (affix, affix_origin) = match call.arguments.get(1) {
         None
         | Some(Value {
@@ -407,7 +410,7 @@ fn affix<'t>(
 }
 
 fn squeeze<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
-    let call = call.older();
+    let call = call.older()?;
     if matches!(&call.arguments[0].datum, Datum::Array(array) if array.is_empty()) {
         return Ok(call.arguments[0].clone());
     }

@@ -56,7 +56,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 fn parse_yaml<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
-    let call = call.older();
+    let call = call.older()?;
     let origin = evaluator
         .trace
         .operation(call.at, [call.arguments[0].origin]);

@@ -9,7 +9,7 @@ use super::{Extent, Reasons, Task};
 use crate::effects::{self, Effect, Effects};
 use crate::evaluate::Evaluator;
 use crate::scope::ScopeId;
-use crate::syntax::Expression;
+use crate::syntax::{Block, DefinitionKind, Expression, Kind, Part};
 use crate::trace::{Cause, Code, ControlId};
 use crate::value::Datum;
 
@@ -36,6 +36,8 @@ pub(crate) struct Absences {
     by_scope: Option<FxHashMap<ScopeId, Vec<u32>>>,
     /// How often each conditional, `and` and `or` was decided, and the code that was passed by, by their addresses.
     ways: Option<(FxHashMap<usize, u32>, FxHashSet<usize>)>,
+    /// The names of variables that lambdas and functions have of their own.
+    local: Option<FxHashSet<EcoString>>,
     /// What expressions come to that need nothing but themselves, by their addresses.
     constants: FxHashMap<usize, Option<Datum>>,
 }
@@ -155,6 +157,26 @@ impl Absences {
             .clone()
     }
 
+    /// Whether some lambda, function or match could have a variable of that name.
+    pub(super) fn is_local(&mut self, evaluator: &Evaluator<'_>, name: &str) -> bool {
+        let local = self.local.get_or_insert_with(|| {
+            let mut names = FxHashSet::default();
+            for program in evaluator.loaded.iter().map(|loaded| &loaded.program) {
+                let definitions = program.definitions.iter();
+                for definition in definitions.clone() {
+                    let is_function = matches!(definition.kind, DefinitionKind::Function { .. });
+                    if is_function {
+                        names.extend(definition.parameters.iter().map(|one| one.name.clone()));
+                    }
+                    local_names(&definition.body, is_function, &mut names);
+                }
+                local_names(&program.body, false, &mut names);
+            }
+            names
+        });
+        name.starts_with(|first: char| first.is_ascii_digit()) || local.contains(name)
+    }
+
     /// The pieces of passed code that could have an effect.
     pub(super) fn could(&mut self, evaluator: &mut Evaluator<'_>, effect: Effect) -> Vec<u32> {
         if let Some(known) = self.could.get(&effect) {
@@ -209,4 +231,37 @@ impl Absences {
         self.assigns.insert(key, found.clone());
         found
     }
+}
+
+/// The names of the variables of lambdas in some code, and those that it assigns if it is that of a lambda itself.
+fn local_names(block: &Block, is_local: bool, names: &mut FxHashSet<EcoString>) {
+    for statement in &block.statements {
+        local_names_in(statement, is_local, names);
+    }
+}
+
+fn local_names_in(at: &Expression, is_local: bool, names: &mut FxHashSet<EcoString>) {
+    work::step();
+    if let (Kind::Assign(sides), true) = (&at.kind, is_local) {
+        assigned_names(&sides[0], names);
+    }
+    at.parts(&mut |part| match part {
+        Part::Expression(inner) => local_names_in(inner, is_local, names),
+        Part::Lambda(lambda) => {
+            names.extend(lambda.parameters.iter().map(|one| one.name.clone()));
+            local_names(&lambda.body, true, names);
+        }
+    });
+}
+
+/// The variables on the left of an assignment.
+fn assigned_names(at: &Expression, names: &mut FxHashSet<EcoString>) {
+    if let Kind::Variable(name) = &at.kind {
+        names.insert(name.clone());
+    }
+    at.parts(&mut |part| {
+        if let Part::Expression(inner) = part {
+            assigned_names(inner, names);
+        }
+    });
 }

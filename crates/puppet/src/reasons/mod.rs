@@ -538,13 +538,15 @@ impl<'e, 't> Reasons<'e, 't> {
             return;
         }
         // The elements of an array that is written out have origins of their own.
-        let written = matches!(at.kind, Kind::Array(_));
+        let written = matches!(at.kind, Kind::Array(_) | Kind::Splat(_));
         let extent = match extent {
             _ if counts(&at.kind) => Extent::Length,
             Extent::Length if written => Extent::Length,
             _ if written => Extent::Structure,
             Extent::Whole => Extent::Whole,
             other if keeps_structure(&at.kind) => other,
+            // The elements are the same, at other places.
+            _ if calls(&at.kind, &["reverse_each", "step"]) => Extent::Structure,
             _ => Extent::Whole,
         };
         for operand in operands {
@@ -883,11 +885,37 @@ impl<'e, 't> Reasons<'e, 't> {
         while let Some(id) = next {
             let here = self.evaluator.scopes[id.index()].variables.get(name);
             if let Some(found) = found.filter(|_| here == found) {
+                if id != scope && self.absences.is_local(self.evaluator, name) {
+                    self.first_declared(scope);
+                }
                 return self.given(id, name, found);
             }
             self.absence(Question::Assigns(id, name.clone(), passed));
             next = self.evaluator.next_scope(id);
         }
+        // It may be, or could be, the variable of a lambda in which the class was declared.
+        let is_elsewhere = match found {
+            Some(found) => !self.is_defined_in(scope, found),
+            None => true,
+        };
+        if is_elsewhere && self.absences.is_local(self.evaluator, name) {
+            self.first_declared(scope);
+        }
+    }
+
+    /// Whether the code of a scope defined a variable.
+    fn is_defined_in(&self, scope: ScopeId, definition: DefinitionId) -> bool {
+        let resource = self.evaluator.scopes[scope.index()].resource;
+        let mut control = self.evaluator.trace.definition(definition).control;
+        while control != ControlId::NONE {
+            work::step();
+            let this = self.evaluator.trace.control(control);
+            match this.cause {
+                Cause::Declared(id) if id == resource => return true,
+                _ => control = this.around,
+            }
+        }
+        false
     }
 
     /// A parameter is what the attribute of the class or resource is: others may set that, or could have.

@@ -219,8 +219,9 @@ impl<'t> Reasons<'_, 't> {
         }
     }
 
-    /// Defaults flow along the scopes that first declared each other: a class could have been declared elsewhere.
-    fn first_declared(&mut self, scope: ScopeId) {
+    /// Defaults flow along the scopes that first declared each other, and so do the variables of lambdas: a class could
+    /// have been declared elsewhere.
+    pub(super) fn first_declared(&mut self, scope: ScopeId) {
         let mut next = Some(scope);
         while let Some(id) = next {
             let this = &self.evaluator.scopes[id.index()];

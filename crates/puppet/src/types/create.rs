@@ -571,6 +571,7 @@ fn elements(datum: &Datum, origin: Origin) -> Result<Vec<Value>, Failure> {
     };
     match datum {
         Datum::Array(array) => Ok(array.as_slice().to_vec()),
+        Datum::Iterator(iteration) => Ok(iteration.all_left()),
         Datum::Hash(hash) => Ok(hash
             .iter()
             .map(|(key, entry)| {

@@ -379,6 +379,7 @@ fn put(value: &Datum, map: &Map, indent: Indent) -> Result<String, Failure> {
             _ => Err(format.refused("Regexp", "sp")),
         },
         Datum::Array(array) => put_array(array, format, map, indent),
+        Datum::Iterator(iteration) => put(&Datum::Array(iteration.all_left().into()), map, indent),
         Datum::Hash(hash) => put_hash(hash, format, map, indent),
         Datum::Type(kind) => match format.letter {
             's' if format.alternative() => Ok(format.plain()?.text(&format!("\"{kind}\""))),

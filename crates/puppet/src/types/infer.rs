@@ -78,6 +78,7 @@ impl Type {
             Datum::Binary(_) => Type::Binary,
             Datum::Uri(uri) => Type::Uri(uri.parts().map(Arc::new)),
             Datum::Object(object) => Type::Object(Some(object.kind.clone())),
+            Datum::Iterator(iteration) => iteration.kind(),
         }
     }
 

@@ -111,6 +111,13 @@ fn instance(kind: &Type, datum: &Datum, path: &mut Path) -> bool {
             Some(element) if element.assignable(&Type::Any) => is_iterable(datum),
             Some(_) => kind.assignable(&Type::reduced(datum)),
         },
+        Type::Iterator(element) => match datum {
+            Datum::Iterator(iteration) => element.is_none() || kind.assignable(&iteration.kind()),
+            _ => false,
+        },
+        Type::Runtime(..) => {
+            matches!(datum, Datum::Iterator(iteration) if kind.assignable(&iteration.kind()))
+        }
         Type::Timestamp(from, to) => match datum {
             Datum::Timestamp(at) => {
                 from.is_none_or(|from| from <= *at) && to.is_none_or(|to| *at <= to)
@@ -151,13 +158,11 @@ fn instance(kind: &Type, datum: &Datum, path: &mut Path) -> bool {
                 is
             }
         },
-        // No value is a lambda, a resource or from another runtime; references to resources are types.
+        // No value is a lambda or a resource; references to resources are types.
         Type::Callable(_)
-        | Type::Iterator(_)
         | Type::CatalogEntry
         | Type::Resource(..)
         | Type::Class(_)
-        | Type::Runtime(..)
         | Type::TypeSet
         | Type::Reference(_) => false,
     }
@@ -236,7 +241,7 @@ pub(super) fn matches_any(patterns: &[std::sync::Arc<Pattern>], text: &str) -> b
 /// Whether a value can be gone through, whatever its elements are.
 pub(super) fn is_iterable(datum: &Datum) -> bool {
     match datum {
-        Datum::Text(_) | Datum::Array(_) | Datum::Hash(_) => true,
+        Datum::Text(_) | Datum::Array(_) | Datum::Hash(_) | Datum::Iterator(_) => true,
         Datum::Integer(number) => *number >= 0,
         Datum::Type(kind) => match kind.resolved() {
             Type::Enum(..) => true,

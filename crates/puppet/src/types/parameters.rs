@@ -841,6 +841,7 @@ pub(super) fn class_of(datum: &Datum) -> String {
         Datum::Binary(_) => "Puppet::Pops::Types::PBinaryType::Binary".into(),
         Datum::Uri(_) => "URI::Generic".into(),
         Datum::Object(object) => object.kind.to_string(),
+        Datum::Iterator(_) => "Puppet::Pops::Types::Iterator".into(),
     }
 }
 

@@ -1,0 +1,3 @@
+notify { 'steps':
+  message => *[1, 2, 3].step(0),
+}

@@ -1,0 +1,8 @@
+file {
+  default:
+    mode => '0600';
+  '/etc/motd':
+    owner => 'root';
+  default:
+    group => 'root';
+}
