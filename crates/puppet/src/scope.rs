@@ -137,7 +137,7 @@ pub enum Frame {
 
 /// A scope whose code waits for other code that it runs: a class that it declares, or a function.
 #[derive(Debug)]
-pub struct Waiting {
+pub struct Suspended {
     /// The scope.
     pub scope: ScopeId,
     /// Which of all frames lie over it.

@@ -417,7 +417,8 @@ impl Repository {
                 Some(there) if *there == snapshot => return Ok(Receipt::Nothing),
                 Some(there) => {
                     let message = format!("version {} is named `{name}` already", there.version);
-                    let help = format!("`hence forget {name}` takes that name away; or choose another");
+                    let help =
+                        format!("`hence forget {name}` takes that name away; or choose another");
                     return Err(Diagnostic::error(NAME_TAKEN, message).help(help).into());
                 }
                 None => {}

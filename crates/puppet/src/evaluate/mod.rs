@@ -44,7 +44,7 @@ pub(crate) use relationships::{Relationship, Side, read_reference};
 use crate::compile::{Node, Options};
 use crate::leaving::Leaving;
 use crate::resource::Resource;
-use crate::scope::{Frame, Scope, ScopeId, Waiting};
+use crate::scope::{Frame, Scope, ScopeId, Suspended};
 use crate::site::Site;
 use crate::syntax::{Block, Definition, Expression, Kind};
 use crate::trace::{self, Cause, ControlId, Origin, ResourceId, Trace};
@@ -116,7 +116,7 @@ pub struct Evaluator<'t> {
     pub(crate) scopes: Vec<Scope>,
     pub(crate) frames: Vec<Frame>,
     /// Scopes whose code waits for that which runs, and has frames: the innermost is the last.
-    pub(crate) waiting: Vec<Waiting>,
+    pub(crate) suspended: Vec<Suspended>,
     /// The first frame that belongs to the code that runs.
     base: usize,
     /// The scope in which code runs.
@@ -194,7 +194,7 @@ impl<'t> Evaluator<'t> {
             trace: Trace::new(options.recording, room.trace),
             scopes: Vec::with_capacity(room.scopes),
             frames: Vec::new(),
-            waiting: Vec::new(),
+            suspended: Vec::new(),
             base: 0,
             scope: ScopeId::TOP,
             control: ControlId::NONE,

@@ -6,7 +6,7 @@ use hence_model::source::Span;
 use hence_model::work;
 
 use super::{Evaluator, Outcome, fail, failed};
-use crate::scope::{Frame, ScopeId, ScopeKind, Variables, Waiting};
+use crate::scope::{Frame, ScopeId, ScopeKind, Suspended, Variables};
 use crate::syntax::{Expression, Kind};
 use crate::trace::{ControlId, Definition, DefinitionId, How, LookUp, Node, Origin};
 use crate::value::{Datum, Value};
@@ -180,7 +180,7 @@ impl<'t> Evaluator<'t> {
         if scope == self.scope {
             return &self.frames[self.base..];
         }
-        let mut waiting = self.waiting.iter().rev().inspect(|_| work::step());
+        let mut waiting = self.suspended.iter().rev().inspect(|_| work::step());
         match waiting.find(|waiting| waiting.scope == scope) {
             Some(waiting) => &self.frames[waiting.frames.clone()],
             None => &[],
@@ -424,7 +424,7 @@ impl<'t> Evaluator<'t> {
             Ok(())
         })?;
         self.frames.append(&mut left);
-        self.waiting.push(Waiting {
+        self.suspended.push(Suspended {
             scope,
             frames: first..self.frames.len(),
         });
@@ -439,9 +439,9 @@ impl<'t> Evaluator<'t> {
         work: impl FnOnce(&mut Self) -> Outcome<T>,
     ) -> Outcome<T> {
         let before = (self.scope, self.base);
-        let waiting = self.waiting.len();
+        let waiting = self.suspended.len();
         if self.base < self.frames.len() {
-            self.waiting.push(Waiting {
+            self.suspended.push(Suspended {
                 scope: self.scope,
                 frames: self.base..self.frames.len(),
             });
@@ -450,7 +450,7 @@ impl<'t> Evaluator<'t> {
         self.scope = scope;
         let result = work(self);
         self.frames.truncate(self.base);
-        self.waiting.truncate(waiting);
+        self.suspended.truncate(waiting);
         (self.scope, self.base) = before;
         result
     }

@@ -117,19 +117,19 @@ pub(super) const FUNCTIONS: &[Function] = &[
     plain(
         "validate_x509_rsa_key_pair",
         (0, ANY),
-        "validate_x509_rsa_key_pair(): refused, as it needs the private key itself; check the pair where it is made",
+        "validate_x509_rsa_key_pair(): refused, as keys are not compared here; check the pair where it is made",
         |_, call| {
             let help = "check the pair where it is made";
-            refuse(&call, "it needs the private key itself", help)
+            refuse(&call, "keys are not compared here", help)
         },
     ),
     plain(
         "parsehocon",
         (0, ANY),
-        "parsehocon(): refused, as HOCON includes files and variables of the machine; use parsejson or parseyaml",
+        "parsehocon(): refused, as HOCON is not read here; use parsejson or parseyaml",
         |_, call| {
             let help = "use `parsejson` or `parseyaml`";
-            let why = "HOCON includes files and variables of the machine";
+            let why = "HOCON is not read here";
             refuse(&call, why, help)
         },
     ),
