@@ -165,11 +165,10 @@ impl Walk<'_, '_> {
             let child = self.reader.store.child(found);
             let origin = line.origin;
             // The elements of a list are looked at one by one.
-            let is_marked = match cell.content(self.reader.literals) {
-                Content::List(_) => {
-                    self.marks.entries[found.entry.0 as usize] || self.is_list_marked(origin)
-                }
-                _ => self.is_marked(found, view, key),
+            let is_list = matches!(cell.content(self.reader.literals), Content::List(_));
+            let is_marked = match is_list {
+                true => self.marks.entries[found.entry.0 as usize] || self.is_list_marked(origin),
+                false => self.is_marked(found, view, key),
             };
             let whole = whole || is_ordered || is_marked || self.crosses(view, key, found);
             if let Some(child) = child {
@@ -179,9 +178,12 @@ impl Walk<'_, '_> {
                 }
                 continue;
             }
-            self.path.push(self.segment(key));
-            self.leaf(cell, origin, whole, name);
-            self.path.pop();
+            // Most values are not named, and need no path.
+            if whole || is_list {
+                self.path.push(self.segment(key));
+                self.leaf(cell, origin, whole, name);
+                self.path.pop();
+            }
         }
     }
 
