@@ -8,7 +8,7 @@ use super::absence::{EVER, Question};
 use super::{Extent, Reasons, Task};
 use crate::effects::Effect;
 use crate::evaluate::{CollectorId, Evaluator, Side};
-use crate::resource::Said;
+use crate::resource::{Said, lowered};
 use crate::scope::ScopeId;
 use crate::syntax::{Block, DefinitionKind, Expression, Form, Kind, NodeMatchKind, Part};
 use crate::trace::{Cause, ControlId, ResourceId};
@@ -144,7 +144,7 @@ impl<'t> Reasons<'_, 't> {
         self.condition(Task::Existence(id));
         let resource = &self.evaluator.resources[id.index()];
         let type_name = resource.type_name.clone();
-        let folded: EcoString = type_name.to_lowercase();
+        let folded = EcoString::from(&*lowered(&type_name));
         let title = resource.title.clone();
         let scope = resource.scope;
         let is_class = resource.is_class();
