@@ -3,6 +3,7 @@
 //! What is included often is replayed once and kept, so a fleet of machines with one prototype costs
 //! a copy of a few numbers each, and prototypes composed in very many ways still cost what they are.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use indexmap::IndexMap;
@@ -19,10 +20,10 @@ use crate::value::{Event, Sink};
 use crate::work;
 
 /// A block, replayed: the entry that counts for each key, in order.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Layout {
     /// The keys' entries, in the order in which the keys were first put.
-    slots: Vec<Slot>,
+    slots: Slots,
     /// The order constraints in force.
     order: Option<Slot>,
 }
@@ -34,6 +35,38 @@ struct Slot {
     time: Time,
     /// The number of its printed text, if it is likely to be printed often.
     printed: u32,
+}
+
+/// The slots of a block.
+#[derive(Debug)]
+enum Slots {
+    /// Every entry of a row counts: nothing is to be chosen, and nothing is copied.
+    Row(Range<u32>),
+    Chosen(Vec<Slot>),
+}
+
+impl Slots {
+    fn len(&self) -> usize {
+        match self {
+            Slots::Row(row) => row.len(),
+            Slots::Chosen(slots) => slots.len(),
+        }
+    }
+
+    #[inline]
+    fn get(&self, place: usize) -> Option<Slot> {
+        match self {
+            Slots::Row(row) => {
+                let entry = row.start + place as u32;
+                (entry < row.end).then(|| Slot::new(EntryId(entry), OUTER))
+            }
+            Slots::Chosen(slots) => slots.get(place).copied(),
+        }
+    }
+
+    fn iter(&self) -> impl ExactSizeIterator<Item = Slot> + '_ {
+        (0..self.len()).map(|place| self.get(place).expect("it is one of them"))
+    }
 }
 
 /// The number that no printed text has.
@@ -169,17 +202,25 @@ impl<'a, R: Recorder> Reader<'a, R> {
                 self.keep(next, layout);
             }
         }
-        let layout = self.replay(view);
-        match self.store.is_shared(view.block) {
-            true => self.keep(view, layout),
-            false => Rc::new(layout),
+        if self.store.is_shared(view.block) {
+            let layout = self.replay(view);
+            return self.keep(view, layout);
         }
+        Rc::new(match self.store.row(view) {
+            Some(row) => Layout {
+                slots: Slots::Row(row),
+                order: None,
+            },
+            None => self.replay(view),
+        })
     }
 
     fn keep(&mut self, view: View, mut layout: Layout) -> Rc<Layout> {
-        for slot in layout.slots.iter_mut() {
-            if slot.printed == UNNUMBERED && self.store.entry(slot.entry).cell.is_scalar() {
-                slot.printed = self.printed.number();
+        if let Slots::Chosen(slots) = &mut layout.slots {
+            for slot in slots {
+                if slot.printed == UNNUMBERED && self.store.entry(slot.entry).cell.is_scalar() {
+                    slot.printed = self.printed.number();
+                }
             }
         }
         let layout = Rc::new(layout);
@@ -207,10 +248,10 @@ impl<'a, R: Recorder> Reader<'a, R> {
     }
 
     fn replay(&mut self, view: View) -> Layout {
-        let mut layout = Layout::default();
         self.positions.clear();
         self.pending.extend(self.store.log(view));
-        layout.slots.reserve(self.pending.len());
+        let mut slots = Vec::with_capacity(self.pending.len());
+        let mut order = None;
         // Included blocks that are being replayed in place: where they end, and the time of the rest.
         let mut within: Vec<(usize, Time)> = Vec::new();
         let mut time = OUTER;
@@ -222,7 +263,8 @@ impl<'a, R: Recorder> Reader<'a, R> {
                 time = outer;
             }
             let Some(entry) = self.pending.pop() else {
-                return layout;
+                let slots = Slots::Chosen(slots);
+                return Layout { slots, order };
             };
             work::step();
             match self.store.entry(entry).key {
@@ -230,15 +272,15 @@ impl<'a, R: Recorder> Reader<'a, R> {
                     let included = self.store.included(entry).expect("it is an include");
                     let normal = self.store.normal(included);
                     if let Some(kept) = self.kept.get(&normal) {
-                        layout.slots.reserve(kept.slots.len() + self.pending.len());
-                        for slot in &kept.slots {
+                        slots.reserve(kept.slots.len() + self.pending.len());
+                        for slot in kept.slots.iter() {
                             work::step();
                             let key = self.store.entry(slot.entry).key;
                             let slot = slot.included_at(included.time);
-                            layout.set(&mut self.positions, key, slot);
+                            self.positions.set(&mut slots, key, slot);
                         }
-                        if let Some(order) = kept.order {
-                            layout.order = Some(order.included_at(included.time));
+                        if let Some(kept) = kept.order {
+                            order = Some(kept.included_at(included.time));
                         }
                     } else {
                         within.push((self.pending.len(), time));
@@ -247,8 +289,8 @@ impl<'a, R: Recorder> Reader<'a, R> {
                     }
                 }
                 Symbol::FILE | Symbol::BODY | Symbol::PLACE => {}
-                Symbol::ORDER => layout.order = Some(Slot::new(entry, time)),
-                key => layout.set(&mut self.positions, key, Slot::new(entry, time)),
+                Symbol::ORDER => order = Some(Slot::new(entry, time)),
+                key => self.positions.set(&mut slots, key, Slot::new(entry, time)),
             }
         }
     }
@@ -294,7 +336,7 @@ impl<'a, R: Recorder> Reader<'a, R> {
                     };
                     *next += 1;
                     if slot.printed != UNNUMBERED {
-                        self.often(*slot, sink);
+                        self.often(slot, sink);
                         continue;
                     }
                     let found = slot.seen_from(*time);
@@ -378,10 +420,13 @@ impl<'a, R: Recorder> Reader<'a, R> {
         // A cycle was reported when the block was made; here the store order stays.
         match order::arrange(keys, &constraints) {
             Err(_) => layout,
-            Ok(places) => Rc::new(Layout {
-                slots: places.iter().map(|&place| layout.slots[place]).collect(),
-                order: layout.order,
-            }),
+            Ok(places) => {
+                let slots = places.iter().filter_map(|&place| layout.slots.get(place));
+                Rc::new(Layout {
+                    slots: Slots::Chosen(slots.collect()),
+                    order: layout.order,
+                })
+            }
         }
     }
 
@@ -446,18 +491,6 @@ impl Layout {
     pub fn order(&self) -> Option<EntryId> {
         self.order.map(|slot| slot.entry)
     }
-
-    /// First position, last value (definition 12).
-    #[inline]
-    fn set(&mut self, positions: &mut Positions, key: Symbol, slot: Slot) {
-        match positions.get(key) {
-            Some(position) => self.slots[position as usize] = slot,
-            None => {
-                positions.set(key, self.slots.len() as u32);
-                self.slots.push(slot);
-            }
-        }
-    }
 }
 
 /// Positions by key; forgetting all of them is one addition.
@@ -478,12 +511,15 @@ impl Positions {
         self.epoch += 1;
     }
 
-    fn get(&self, key: Symbol) -> Option<u32> {
-        let (epoch, position) = self.at[key.index()];
-        (epoch == self.epoch).then_some(position)
-    }
-
-    fn set(&mut self, key: Symbol, position: u32) {
-        self.at[key.index()] = (self.epoch, position);
+    /// First position, last value (definition 12).
+    #[inline]
+    fn set(&mut self, slots: &mut Vec<Slot>, key: Symbol, slot: Slot) {
+        let (epoch, position) = &mut self.at[key.index()];
+        if *epoch == self.epoch {
+            slots[*position as usize] = slot;
+        } else {
+            (*epoch, *position) = (self.epoch, slots.len() as u32);
+            slots.push(slot);
+        }
     }
 }

@@ -10,6 +10,7 @@
 //! block and a time: a [`View`]. Sharing a block, even one still being written, copies nothing.
 
 use std::cell::RefCell;
+use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -82,6 +83,8 @@ struct Block {
     last_include: u32,
     parent: BlockId,
     entries: u32,
+    /// Whether its entries stand in one row, and each puts a name that nothing has put before.
+    is_row: bool,
     /// Since when neither it nor a block of its own has changed; `END` while it is open.
     settled: Time,
     /// The entry whose own it is.
@@ -155,6 +158,7 @@ impl<R: Recorder> Store<R> {
             last_include: NONE,
             parent: parent.unwrap_or(id),
             entries: 0,
+            is_row: true,
             settled: END,
             uses: 0,
             depth: 1,
@@ -264,6 +268,7 @@ impl<R: Recorder> Store<R> {
         if log.first == NONE {
             log.first = now;
         }
+        log.is_row &= key.is_name() && log.first + log.entries == now;
         log.last = now;
         log.entries += 1;
         if key.index() >= self.homes.len() {
@@ -271,11 +276,14 @@ impl<R: Recorder> Store<R> {
             self.homes.resize(room, NONE);
         }
         let home = &mut self.homes[key.index()];
-        *home = match *home {
-            NONE => block.0,
-            home if home == block.0 => home,
-            _ => SEVERAL,
-        };
+        if *home == NONE {
+            *home = block.0;
+        } else {
+            log.is_row = false;
+            if *home != block.0 {
+                *home = SEVERAL;
+            }
+        }
     }
 
     /// Counts something new in a block. A closed block passes it on to the one around it.
@@ -379,6 +387,14 @@ impl<R: Recorder> Store<R> {
                 entry
             })
         })
+    }
+
+    /// The entries that a view sees, oldest first, if they stand in one row and no two of them, nor an
+    /// entry of another block before them, put the same name: the block is what its log says.
+    pub fn row(&self, view: View) -> Option<Range<u32>> {
+        let block = &self.blocks[view.block.0 as usize];
+        let end = view.time.min(block.last.saturating_add(1));
+        (block.is_row && block.first < end).then_some(block.first..end)
     }
 
     /// The entry before this one in the same log.
