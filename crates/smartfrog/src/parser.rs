@@ -662,6 +662,10 @@ impl<'a, H: Handler> Parser<'a, H> {
                 let text = self.string()?;
                 self.unit.literals.made_text(&text)
             }
+            Token::Integer | Token::Float if self.is_production() => {
+                self.ends()?;
+                self.number()?
+            }
             Token::Integer | Token::Float => self.number()?,
             Token::Word => {
                 self.expected("a value that is written out");
