@@ -10,7 +10,7 @@ use rustc_hash::FxHasher;
 
 use crate::compile::Compiled;
 use crate::evaluate::flatten;
-use crate::resource::{Attribute, Resource, ResourceKind, capitalised};
+use crate::resource::{Attribute, Resource, ResourceKind, capitalised, write_capitalised};
 use crate::resource_types;
 use crate::syntax::Form;
 use crate::trace::ResourceId;
@@ -404,9 +404,19 @@ fn send_object(object: &Object, sink: &mut impl Sink) {
 
 /// A reference as a catalog shows it, without quotes: `File[/etc/motd]`.
 fn shown_type(kind: &Type) -> String {
+    let mut text = String::new();
     match kind {
-        Type::Resource(Some(name), Some(title)) => format!("{}[{title}]", capitalised(name)),
-        Type::Class(Some(name)) => format!("Class[{}]", capitalised(name)),
-        other => other.to_string(),
+        Type::Resource(Some(name), Some(title)) => {
+            text.reserve(name.len() + title.len() + 2);
+            write_capitalised(name, &mut text);
+            text.extend(["[", title, "]"]);
+        }
+        Type::Class(Some(name)) => {
+            text.push_str("Class[");
+            write_capitalised(name, &mut text);
+            text.push(']');
+        }
+        other => return other.to_string(),
     }
+    text
 }

@@ -29,7 +29,7 @@ impl Evaluator<'_> {
     pub(crate) fn cycles(&self) -> Vec<Diagnostic> {
         let written = self.written_edges();
         // What only contains each other never goes round in circles.
-        if written.is_empty() {
+        if written.is_empty() || self.keeps_order(&written) {
             return Vec::new();
         }
         let graph = self.graph(written);
@@ -42,12 +42,12 @@ impl Evaluator<'_> {
             let mut names: Vec<String> = Vec::new();
             let mut warning = Diagnostic::warning(DEPENDENCY_CYCLE, String::new());
             for (from, edge) in &circle {
-                let name = self.shown_reference(ResourceId::from_index(*from as usize / 2));
+                let name = self.shown_reference(ResourceId::from_index(resource(*from)));
                 if names.last() != Some(&name) {
                     names.push(name.clone());
                 }
                 if let Some(span) = edge.span {
-                    let to = self.shown_reference(ResourceId::from_index(edge.to as usize / 2));
+                    let to = self.shown_reference(ResourceId::from_index(resource(edge.to)));
                     warning = warning.label(span, format!("{name} comes before {to}"));
                 }
             }
@@ -91,6 +91,25 @@ impl Evaluator<'_> {
         edges
     }
 
+    /// Whether the order of declaration keeps all edges, as it mostly does: then nothing goes round in circles. A
+    /// resource begins at its number, and ends at that of the last thing in it.
+    fn keeps_order(&self, written: &[(u32, Edge)]) -> bool {
+        let mut ends: Vec<usize> = (0..self.resources.len()).collect();
+        let contains = || {
+            let edges = self.edges.iter();
+            let edges = edges.map(|(container, contained)| (container.index(), contained.index()));
+            edges.filter(|(container, _)| !self.resources[*container].is_stage())
+        };
+        for (container, contained) in contains().rev() {
+            ends[container] = ends[container].max(ends[contained]);
+        }
+        contains().all(|(container, contained)| {
+            container < contained && ends[contained] <= ends[container]
+        }) && written
+            .iter()
+            .all(|(from, edge)| ends[resource(*from)] < resource(edge.to))
+    }
+
     /// All edges: also from where each resource begins to where it ends, and around what it contains.
     fn graph(&self, written: Vec<(u32, Edge)>) -> Graph<Edge> {
         let mut edges = written;
@@ -130,6 +149,11 @@ fn begin(id: ResourceId) -> u32 {
 /// The point where a resource ends.
 fn end(id: ResourceId) -> u32 {
     begin(id) + 1
+}
+
+/// The number of the resource that begins or ends at a point.
+fn resource(point: u32) -> usize {
+    point as usize / 2
 }
 
 /// Points that can all reach each other, two or more of them: Tarjan's algorithm, without recursion.

@@ -7,7 +7,7 @@
 use ecow::EcoString;
 use rustc_hash::FxHashSet;
 
-use crate::evaluate::{Evaluator, Known};
+use crate::evaluate::{Evaluator, Known, could_take};
 use crate::syntax::{
     Attribute, AttributeKind, Block, Call, Definition, Expression, Kind, Lambda, Query, Resource,
 };
@@ -40,12 +40,17 @@ pub(crate) enum Effect {
     Relates,
     /// Tags what it runs in.
     Tags,
+    /// Takes elements out of an iterator.
+    Takes,
 }
 
 impl Effects {
-    /// Whether it could do nothing.
+    /// Whether it could do nothing, but take elements out of iterators.
     pub(crate) fn are_none(&self) -> bool {
-        self.variables.is_empty() && self.defaults.is_empty() && self.touched.is_empty()
+        let mut touched = self.touched.iter();
+        self.variables.is_empty()
+            && self.defaults.is_empty()
+            && touched.all(|effect| *effect == Effect::Takes)
     }
 
     /// Whether a variable would be assigned.
@@ -76,7 +81,9 @@ impl Effect {
             | (Effect::Gives(a), Effect::Gives(b))
             | (Effect::Realises(a), Effect::Realises(b)) => named(a, b),
             (Effect::Sets(a, x), Effect::Sets(b, y)) => named(a, b) && named(x, y),
-            (Effect::Relates, Effect::Relates) | (Effect::Tags, Effect::Tags) => true,
+            (Effect::Relates, Effect::Relates)
+            | (Effect::Tags, Effect::Tags)
+            | (Effect::Takes, Effect::Takes) => true,
             // A class that nobody can name could do anything.
             (Effect::Includes(None), _) => true,
             _ => false,
@@ -130,6 +137,9 @@ impl<'t> Gather<'_, 't> {
     }
 
     fn expression(&mut self, at: &'t Expression, here: bool) {
+        if could_take(at) {
+            self.touch(Effect::Takes);
+        }
         match &at.kind {
             Kind::Nothing
             | Kind::Undef

@@ -25,8 +25,8 @@ pub struct Iteration {
 struct Taken {
     /// So many elements are passed.
     count: usize,
-    /// Because of this.
-    causes: Vec<Origin>,
+    /// Because of this, and of what came before it.
+    cause: Option<Origin>,
 }
 
 /// What is gone through.
@@ -137,22 +137,29 @@ impl Iteration {
         let is_taken = asked == Asked::OneByOne
             || self.step > 1
             || matches!(self.of, Of::Numbers(_) | Of::Tree(_));
-        let (from, causes) = match is_taken {
+        let (from, cause) = match is_taken {
             true => {
                 let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-                (taken.count, taken.causes.clone())
+                (taken.count, taken.cause)
             }
-            false => (0, Vec::new()),
+            false => (0, None),
         };
         let values = self.all.iter().skip(from).step_by(self.step).cloned();
         Left {
             values: values.collect(),
-            causes,
+            cause,
             taking: is_taken.then(|| Taking {
                 of: self.clone(),
                 from,
             }),
         }
+    }
+
+    /// Why elements are taken, or are not: `cause` makes one reason of it and of those that there were before.
+    pub fn because(&self, cause: impl FnOnce(Option<Origin>) -> Origin) {
+        let taken = self.taken.lock();
+        let mut taken = taken.unwrap_or_else(PoisonError::into_inner);
+        taken.cause = Some(cause(taken.cause));
     }
 
     /// All that is left, which is then taken.
@@ -190,7 +197,7 @@ pub struct Left {
     /// The elements.
     pub values: Vec<Value>,
     /// Why others are gone.
-    pub causes: Vec<Origin>,
+    pub cause: Option<Origin>,
     /// Where to say which are taken, if that counts.
     pub taking: Option<Taking>,
 }
@@ -211,10 +218,8 @@ impl Taking {
     }
 
     /// Why they are taken.
-    pub fn because(&self, cause: Origin) {
-        let taken = self.of.taken.lock();
-        let mut taken = taken.unwrap_or_else(PoisonError::into_inner);
-        taken.causes.push(cause);
+    pub fn because(&self, cause: impl FnOnce(Option<Origin>) -> Origin) {
+        self.of.because(cause);
     }
 }
 

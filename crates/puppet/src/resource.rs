@@ -299,14 +299,22 @@ pub fn capitalised(name: &str) -> EcoString {
 
 /// Writes the name of a type as references do, behind a text.
 pub fn write_capitalised(name: &str, text: &mut String) {
+    // Most names have one part.
+    if !name.contains(':') {
+        return write_part(name, text);
+    }
     for (at, part) in name.split("::").enumerate() {
         if at > 0 {
             text.push_str("::");
         }
-        let mut characters = part.chars();
-        text.extend(characters.next().into_iter().flat_map(char::to_uppercase));
-        text.push_str(&lowered(characters.as_str()));
+        write_part(part, text);
     }
+}
+
+fn write_part(part: &str, text: &mut String) {
+    let mut characters = part.chars();
+    text.extend(characters.next().into_iter().flat_map(char::to_uppercase));
+    text.push_str(&lowered(characters.as_str()));
 }
 
 /// A name in lower case; most are.

@@ -120,11 +120,11 @@ impl<'w> Site<'w> {
     }
 
     fn is_directory(&self, name: &str) -> bool {
-        name.ends_with('/') || !self.world.list(name).is_empty()
+        name.ends_with('/') || !self.list(name).is_empty()
     }
 
     fn manifests_under(&self, directory: &str, names: &mut Vec<String>) {
-        for name in self.world.list(directory) {
+        for name in self.list(directory) {
             let path = format!("{directory}/{name}");
             if let Some(path) = path.strip_suffix('/') {
                 self.manifests_under(path, names);
@@ -173,7 +173,7 @@ impl<'w> Site<'w> {
         known.as_deref()
     }
 
-    /// The names in a directory of a module.
+    /// The names in a directory, looked up once for all nodes.
     pub(crate) fn list(&self, directory: &str) -> &[String] {
         match self.lists.get(directory) {
             Some(known) => known,

@@ -168,6 +168,11 @@ pub enum Node<'t> {
     LookUp(Box<LookUp>),
     /// It is so because of the tags that a resource, and what contains it, has or has not.
     Tagged(ResourceId),
+    /// It is so because nothing more was taken out of an iterator, after `passed` pieces of code had been passed by.
+    Untaken {
+        /// How much had not happened by then.
+        passed: u32,
+    },
     /// It is so because a resource is not there, after `passed` pieces of code had been passed by.
     Absent {
         /// How much had not happened by then.

@@ -126,6 +126,85 @@ fn what_changes_was_announced_also_where_decisions_meet() {
     }
 }
 
+/// An iterator is used up, so a use depends on every other before it, and on those that could have been.
+#[test]
+fn what_changes_was_announced_also_where_iterators_are_used_twice() {
+    let iterators = [
+        "$it = ['a', 'b', 'c', 'd', 'e'].reverse_each",
+        "$it = ['a', 'b', 'c', 'd', 'e'].step(2)",
+        "$it = ['a', 'b', 'c', 'd', 'e'].reverse_each.step(2)",
+        "$it = 6.step(2)",
+        "$it = ['a', ['b', 'c'], 'd', 'e'].tree_each({ 'include_root' => false })",
+        "$it = { 'a' => 1, 'b' => 2, 'c' => 3 }.reverse_each",
+    ];
+    let uses = [
+        "*$it",
+        "Array($it)",
+        "Array.new($it)",
+        "String($it)",
+        "String([$it, 'x'])",
+        "$it.map |$x| { \"${x}\" }",
+        "$it.filter |$x| { \"${x}\" != 'b' }",
+        "$it.reduce |$m, $x| { \"${m}${x}\" }",
+        "$it.any |$x| { \"${x}\" == 'd' }",
+        "$it.all |$x| { \"${x}\" != 'c' }",
+        "$it.each |$x| { if \"${x}\" == 'c' { break() } }",
+        "*$it.step(2)",
+        "*$it.reverse_each",
+        "$it.index |$x| { \"${x}\" == 'c' }",
+        "joined(*$it)",
+        "used($it)",
+        "half($it)",
+    ];
+    let every = match std::env::var_os("HENCE_CASES") {
+        Some(_) => 1,
+        None => 97,
+    };
+    let (mut tally, mut number) = (Tally::default(), 0);
+    let mut check_with = |iterator: &str, statements: &str, second: &str| {
+        let manifest = format!(
+            "function joined(*$all) {{ \"${{all}}\" }}\n\
+             function used($one) {{ $one.map |$x| {{ \"${{x}}\" }} }}\n\
+             function half($one) {{ $one.each |$x| {{ if \"${{x}}\" == 'c' {{ return('left') }} }} 'done' }}\n\
+             {iterator}\nclass taker {{ $all = [*$::it.step(1)] }}\nclass idler {{ }}\n\
+             {statements}\n\
+             $second = [{second}]\nnotify {{ 'n': message => \"${{second}}\" }}\n"
+        );
+        let made = generate::Site {
+            manifest,
+            facts: r#"{"os": "web", "cloud": true}"#.into(),
+            data: Vec::new(),
+            keys: Vec::new(),
+        };
+        println!("{}", made.manifest);
+        check(&made, &mut tally);
+    };
+    for iterator in iterators {
+        for first in uses {
+            for second in uses {
+                let guarded = [
+                    format!("$first = [{first}]"),
+                    format!("if $facts['os'] == 'web' {{ $first = [{first}] }}"),
+                    format!("if $facts['os'] == 'db' {{ $first = [{first}] }}"),
+                    format!("$first = ($facts['os'] == 'web' and String([{first}]) == 'x')"),
+                    format!("$first = ($facts['os'] == 'web' or String([{first}]) == 'x')"),
+                    format!("$first = $facts['os'] ? {{ 'web' => 1, default => [{first}] }}"),
+                    format!("unless $facts['cloud'] {{ include taker }}\n$first = [{first}]"),
+                    format!("include idler\n$first = [{first}]"),
+                ];
+                for statements in guarded {
+                    number += 1;
+                    if number % every == 0 {
+                        check_with(iterator, &statements, second);
+                    }
+                }
+            }
+        }
+    }
+    println!("{tally:#?}");
+    assert!(tally.manifests > 5_000 / every, "{tally:?}");
+}
+
 /// What is asked about the catalog, about variables and about files: each could have come out otherwise elsewhere.
 #[test]
 fn what_changes_was_announced_also_where_others_are_asked() {

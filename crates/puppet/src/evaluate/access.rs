@@ -34,7 +34,7 @@ impl<'t> Evaluator<'t> {
                 self.accessed(at, &container, std::slice::from_ref(&key))
             }
             _ => {
-                let keys = self.unfolded(Vec::new(), keys)?;
+                let (keys, _) = self.unfolded(Vec::new(), keys)?;
                 self.accessed(at, &container, &keys)
             }
         }

@@ -66,7 +66,7 @@ impl<'t> Evaluator<'t> {
                 return fail(UNKNOWN_FUNCTION, message, call.function.span);
             }
         };
-        let arguments = self.unfolded(arguments, &call.arguments)?;
+        let (arguments, apart) = self.unfolded(arguments, &call.arguments)?;
         if call.method
             && functions::find(name).is_none()
             && let Some(receiver) = arguments.first()
@@ -82,7 +82,15 @@ impl<'t> Evaluator<'t> {
             lambda: call.lambda.as_ref(),
             written: &call.arguments,
         };
-        self.invoke(invocation, call.function.span)
+        if apart.is_empty() {
+            return self.invoke(invocation, call.function.span);
+        }
+        // How many arguments there are depends on what was taken apart.
+        let of = self.trace.operation(at, apart);
+        self.under(Cause::Element { of, at }, |evaluator| {
+            let value = evaluator.invoke(invocation, call.function.span)?;
+            Ok(evaluator.outcome(value))
+        })
     }
 
     /// Calls a function by its name.

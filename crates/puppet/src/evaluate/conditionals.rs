@@ -117,7 +117,7 @@ impl<'t> Evaluator<'t> {
         tried: &mut Vec<Value>,
     ) -> Outcome<bool> {
         if let Kind::Splat(operand) = &unwrapped(option).kind {
-            let mut options = self.splat(operand)?.into_iter();
+            let mut options = self.splat(operand)?.0.into_iter();
             return Ok(options.any(|option| self.try_option(at, test, option, tried)));
         }
         let option = self.nested(option)?;

@@ -19,6 +19,7 @@ mod classes;
 mod collectors;
 mod conditionals;
 mod declarations;
+mod iterators;
 mod moments;
 mod operators;
 mod relationships;
@@ -38,6 +39,7 @@ pub use calls::{ARGUMENTS, Invocation};
 pub use classes::{Known, NO_NODE};
 pub(crate) use collectors::{Collector, CollectorId};
 pub(crate) use declarations::{TAG, VIRTUAL_CLASS, flatten};
+pub(crate) use iterators::could_take;
 pub(crate) use operators::merged;
 pub(crate) use relationships::{Relationship, Side, read_reference};
 
@@ -156,6 +158,8 @@ pub struct Evaluator<'t> {
     capitals: FxHashMap<EcoString, EcoString>,
     /// Whether any defaults were said.
     has_defaults: bool,
+    /// Whether any iterators were made.
+    pub(crate) has_iterators: bool,
     /// Classes with a collector that overrides; they may override everything.
     overriding: FxHashSet<EcoString>,
     /// Overrides of resources that are not declared yet.
@@ -217,6 +221,7 @@ impl<'t> Evaluator<'t> {
             unknown: FxHashSet::default(),
             capitals: FxHashMap::default(),
             has_defaults: false,
+            has_iterators: false,
             overriding: FxHashSet::default(),
             overrides: Vec::new(),
             amendments: Vec::new(),
@@ -467,8 +472,8 @@ impl<'t> Evaluator<'t> {
         for one in written {
             match &unwrapped(one).kind {
                 Kind::Splat(operand) => {
-                    let value = self.nested(operand)?;
-                    values.extend(taken_apart(&value));
+                    let mut value = self.nested(operand)?;
+                    values.extend(self.taken_apart(at, &mut value));
                     apart.push(value);
                 }
                 _ => values.push(self.nested(one)?),
@@ -512,25 +517,39 @@ impl<'t> Evaluator<'t> {
         self.shallow(Value::new(hash, Origin::written(at.span.start)), at.span)
     }
 
-    /// Elements or arguments, `*a` being as many as `a` has.
+    /// Elements or arguments, `*a` being as many as `a` has; and what was so taken apart.
     pub(crate) fn unfolded(
         &mut self,
         mut values: Vec<Value>,
         expressions: &'t [Expression],
-    ) -> Outcome<Vec<Value>> {
+    ) -> Outcome<(Vec<Value>, Vec<Origin>)> {
         values.reserve(expressions.len());
+        let mut apart = Vec::new();
         for expression in expressions {
             match &unwrapped(expression).kind {
-                Kind::Splat(operand) => values.extend(self.splat(operand)?),
+                Kind::Splat(operand) => {
+                    let (elements, whole) = self.splat(operand)?;
+                    values.extend(elements);
+                    apart.push(whole);
+                }
                 _ => values.push(self.nested(expression)?),
             }
         }
-        Ok(values)
+        Ok((values, apart))
     }
 
-    pub(crate) fn splat(&mut self, operand: &'t Expression) -> Outcome<Vec<Value>> {
-        let value = self.nested(operand)?;
-        Ok(taken_apart(&value))
+    /// What `*operand` stands for, and where the whole comes from.
+    pub(crate) fn splat(&mut self, operand: &'t Expression) -> Outcome<(Vec<Value>, Origin)> {
+        let mut value = self.nested(operand)?;
+        let elements = self.taken_apart(operand, &mut value);
+        if !matches!(value.datum, Datum::Iterator(_)) {
+            return Ok((elements, value.origin));
+        }
+        let given = elements.into_iter().map(|element| {
+            let origin = self.trace.choice(operand, element.origin, [value.origin]);
+            Value { origin, ..element }
+        });
+        Ok((given.collect(), value.origin))
     }
 
     /// A type, by its name.
@@ -648,20 +667,15 @@ pub(crate) fn unwrapped(expression: &Expression) -> &Expression {
     inner
 }
 
-/// What `*value` stands for.
-fn taken_apart(value: &Value) -> Vec<Value> {
-    match &value.datum {
-        Datum::Undef => Vec::new(),
-        Datum::Array(array) => array.iter().cloned().collect(),
-        Datum::Hash(hash) => pairs(hash, value.origin),
-        Datum::Iterator(iteration) => iteration.all_left(),
-        _ => vec![value.clone()],
-    }
-}
-
 /// What gives its elements one by one is for functions that ask it for them: it is no data, nor is anything that
 /// has one in it.
 pub(crate) fn without_iterators(value: &Value, span: Span) -> Outcome<()> {
+    if !matches!(
+        value.datum,
+        Datum::Iterator(_) | Datum::Array(_) | Datum::Hash(_)
+    ) {
+        return Ok(());
+    }
     let mut pending = vec![&value.datum];
     while let Some(datum) = pending.pop() {
         match datum {

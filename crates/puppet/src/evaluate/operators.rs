@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::Span;
 
-use super::{Evaluator, Outcome, Stop, fail, failed, moments, pairs};
+use super::{Evaluator, Outcome, Stop, could_take, fail, failed, moments, pairs};
 use crate::compare;
 use crate::functions;
 use crate::pattern::Pattern;
@@ -80,7 +80,7 @@ impl<'t> Evaluator<'t> {
             let origin = self.trace.operation(at, [left]);
             return Ok(Value::new(holds, origin));
         }
-        let right = match acts(right) {
+        let right = match acts(right) || self.has_iterators && takes(right) {
             true => {
                 let outcome = left.origin;
                 self.under(Cause::Test { outcome, at }, |evaluator| {
@@ -390,6 +390,18 @@ fn acts(at: &Expression) -> bool {
         found |= match part {
             Part::Expression(inner) => acts(inner),
             Part::Lambda(lambda) => lambda.body.statements.iter().any(acts),
+        };
+    });
+    found
+}
+
+/// Whether an expression could take elements out of an iterator.
+fn takes(at: &Expression) -> bool {
+    let mut found = could_take(at);
+    at.parts(&mut |part| {
+        found |= match part {
+            Part::Expression(inner) => takes(inner),
+            Part::Lambda(lambda) => lambda.body.statements.iter().any(takes),
         };
     });
     found

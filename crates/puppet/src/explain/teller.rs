@@ -148,6 +148,7 @@ impl<'a, 't> Teller<'a, 't> {
                 | Node::Tagged(_)
                 | Node::LookUp(_)
                 | Node::Absent { .. }
+                | Node::Untaken { .. }
                 | Node::Lacking { .. }
                 | Node::Having { .. }
                 | Node::Unsaid { .. } => {}
@@ -270,8 +271,9 @@ impl<'a, 't> Teller<'a, 't> {
                 if is_enough {
                     return leaf(at.span);
                 }
-                // What the lambda made of each element is what there is to tell.
-                if operator == "map"
+                // Each element is what there is to tell: what the lambda made of it, or what was taken apart.
+                let is_apart = matches!(at.kind, Kind::Array(_));
+                if (operator == "map" || is_apart)
                     && let Some(whole) = whole(at.span)
                 {
                     return whole;
@@ -331,6 +333,7 @@ impl<'a, 't> Teller<'a, 't> {
                 | Node::Tagged(_)
                 | Node::LookUp(_)
                 | Node::Absent { .. }
+                | Node::Untaken { .. }
                 | Node::Lacking { .. }
                 | Node::Having { .. }
                 | Node::Unsaid { .. },
@@ -367,8 +370,11 @@ impl<'a, 't> Teller<'a, 't> {
             | Node::Attribute { .. }
             | Node::Tagged(_)
             | Node::LookUp(_)
-            | Node::Absent { .. } => true,
-            Node::Outcome { value, .. } => *value == Origin::NOWHERE,
+            | Node::Absent { .. }
+            | Node::Untaken { .. } => true,
+            Node::Outcome { value, .. } => {
+                *value == Origin::NOWHERE || self.is_evidence(&Value::from(*value))
+            }
             _ => false,
         };
         is_there && value.is_undef()
@@ -561,6 +567,7 @@ impl<'a, 't> Teller<'a, 't> {
                     | Node::Tagged(_)
                     | Node::LookUp(_)
                     | Node::Absent { .. }
+                    | Node::Untaken { .. }
                     | Node::Lacking { .. }
                     | Node::Having { .. }
                     | Node::Unsaid { .. },

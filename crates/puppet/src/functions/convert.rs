@@ -16,7 +16,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         arguments: (1, ANY),
         lambda: Takes::Optional,
         about: "new(Type $type, Any *$arguments) |$value|: a value of a type, made from others; `Integer('10')` is the same as `new(Integer, '10')`",
-        run: |evaluator, call| {
+        run: |evaluator, mut call| {
             let Datum::Type(kind) = &call.arguments[0].datum else {
                 return call.unexpected(evaluator, 0, "a type");
             };
@@ -40,6 +40,9 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 let value = value.clone();
                 return Ok(call.handed_on(evaluator, value));
             }
+            for argument in &mut call.arguments[1..] {
+                evaluator.takes_within(call.at, argument);
+            }
             let value = made(evaluator, &call, &kind, &call.arguments[1..], 1)?;
             match call.lambda {
                 Some(lambda) => call.run_lambda(evaluator, lambda, vec![value]),
@@ -52,12 +55,13 @@ pub(super) const FUNCTIONS: &[Function] = &[
         arguments: (2, ANY),
         lambda: Takes::Optional,
         about: "convert_to(Any $value, Type $type, Any *$arguments) |$value|: a value as one of a type",
-        run: |evaluator, call| {
+        run: |evaluator, mut call| {
             call.check_lambda(1)?;
             let Datum::Type(kind) = &call.arguments[1].datum else {
                 return call.unexpected(evaluator, 1, "a type");
             };
             let kind = kind.clone();
+            evaluator.takes_within(call.at, &mut call.arguments[0]);
             let mut arguments = vec![call.arguments[0].clone()];
             arguments.extend_from_slice(&call.arguments[2..]);
             let value = made(evaluator, &call, &kind, &arguments, 0)?;

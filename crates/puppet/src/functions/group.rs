@@ -75,6 +75,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         about: "reverse_each(Iterable $all) |$element|: the elements backwards, or the lambda run for each of them",
         run: |evaluator, mut call| {
             call.check_lambda(1)?;
+            evaluator.takes_within(call.at, &mut call.arguments[0]);
             stepping(evaluator, &mut call, |iteration| iteration.backwards())
         },
     },
@@ -133,7 +134,7 @@ fn stepping<'t>(
             order(&Iteration::over(&other, elements.values))
         }
     };
-    let ordered = call.container(evaluator, Datum::Iterator(ordered.into()))?;
+    let ordered = iterator(evaluator, call, ordered)?;
     if call.lambda.is_none() {
         return Ok(ordered);
     }
@@ -141,6 +142,15 @@ fn stepping<'t>(
     let elements = Elements::of(evaluator, call, Asked::OneByOne)?;
     elements.each(evaluator, call, &mut |_, _, _| Ok(Next::GoOn))?;
     Ok(call.result(evaluator, Datum::Undef))
+}
+
+fn iterator<'t>(
+    evaluator: &mut Evaluator<'t>,
+    call: &Invocation<'t>,
+    elements: Iteration,
+) -> Outcome {
+    evaluator.has_iterators = true;
+    call.container(evaluator, Datum::Iterator(elements.into()))
 }
 
 fn index<'t>(evaluator: &mut Evaluator<'t>, mut call: Invocation<'t>) -> Outcome {
@@ -202,6 +212,7 @@ fn index<'t>(evaluator: &mut Evaluator<'t>, mut call: Invocation<'t>) -> Outcome
         }
     }
     let origin = evaluator.trace.operation(call.at, decided);
+    elements.decided(evaluator, &call, origin);
     let key = |number: usize| match &elements.values[number].datum {
         Datum::Array(pair) if is_hash => pair.get(0).map_or(Datum::Undef, |key| key.datum.clone()),
         _ => Datum::Integer(number as i64),
@@ -289,7 +300,7 @@ fn tree_each<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome
         };
         let visited: Array = visited.collect();
         let visited = Iteration::new(visited, Of::Tree(order));
-        return call.container(evaluator, Datum::Iterator(visited.into()));
+        return iterator(evaluator, &call, visited);
     };
     evaluator.pass(tree.origin, crate::trace::Code::Lambda(lambda));
     let with_path = accepts(lambda, 2);

@@ -94,6 +94,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                     Err(stop) => return Err(stop),
                 }
             }
+            elements.left(evaluator);
             let value = memo.unwrap_or_else(|| evaluator.written(Datum::Undef, call.at.span));
             let structure = Value::from(elements.index);
             let origin = evaluator
@@ -225,21 +226,11 @@ impl Elements {
                     .map(|c| Value::new(&*c.encode_utf8(&mut buffer), origin))
                     .collect()
             }
-            Datum::Iterator(iteration) => {
-                let left = iteration.left(asked);
-                if !left.causes.is_empty() {
-                    let causes = left.causes.into_iter().map(Value::from);
-                    let operands = std::iter::once(all.clone()).chain(causes);
-                    origin = evaluator.trace.operation(call.at, operands);
-                    call.arguments[0].origin = origin;
-                }
-                if let Some(taking) = &left.taking {
-                    taking.because(evaluator.trace.add(Node::Outcome {
-                        value: Origin::NOWHERE,
-                        control: evaluator.control,
-                        of: None,
-                    }));
-                }
+            Datum::Iterator(_) => {
+                let iterator = &mut call.arguments[0];
+                let left = evaluator.left(call.at, iterator, asked);
+                let left = left.expect("it is an iterator");
+                origin = iterator.origin;
                 taking = left.taking;
                 left.values
             }
@@ -294,6 +285,23 @@ impl Elements {
         }
     }
 
+    /// How many were taken depends on what this came to.
+    pub(super) fn decided<'t>(
+        &self,
+        evaluator: &mut Evaluator<'t>,
+        call: &Invocation<'t>,
+        came_to: Origin,
+    ) {
+        let Some(taking) = &self.taking else {
+            return;
+        };
+        taking.because(|before| {
+            let reasons = before.into_iter().chain([came_to]);
+            let both = evaluator.trace.operation(call.at, reasons);
+            evaluator.trace.add(Node::Structure(both))
+        });
+    }
+
     /// So many rounds were begun.
     pub(super) fn taken(&self, count: usize) {
         if let Some(taking) = &self.taking {
@@ -325,6 +333,24 @@ impl Elements {
 
     /// Runs the lambda for each element, and hands what it comes to to `then`.
     pub(super) fn each<'t>(
+        &self,
+        evaluator: &mut Evaluator<'t>,
+        call: &Invocation<'t>,
+        then: &mut dyn FnMut(&mut Evaluator<'t>, usize, Value) -> Outcome<Next>,
+    ) -> Outcome<()> {
+        let done = self.rounds(evaluator, call, then);
+        self.left(evaluator);
+        done
+    }
+
+    /// Rounds may have been left early, under conditions that are known only now.
+    pub(super) fn left(&self, evaluator: &mut Evaluator<'_>) {
+        if let Some(taking) = &self.taking {
+            evaluator.takes(taking);
+        }
+    }
+
+    fn rounds<'t>(
         &self,
         evaluator: &mut Evaluator<'t>,
         call: &Invocation<'t>,
@@ -383,5 +409,6 @@ fn some_or_all<'t>(
         Ok(Next::GoOn)
     })?;
     let origin = evaluator.trace.operation(call.at, decided);
+    elements.decided(evaluator, &call, origin);
     Ok(Value::new(found, origin))
 }

@@ -199,6 +199,15 @@ pub(crate) fn declares(name: &str) -> bool {
     }
 }
 
+/// Whether a function of that name may take elements out of an iterator: it goes through what it is given.
+pub(crate) fn takes_elements(name: &str) -> bool {
+    let Some(function) = find(name) else {
+        return true;
+    };
+    let mut words = words::FUNCTIONS.iter();
+    function.lambda != Takes::None || words.any(|word| word.name == name)
+}
+
 #[cfg(test)]
 mod tests {
     use std::fmt::Write;

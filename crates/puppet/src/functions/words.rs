@@ -230,7 +230,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 /// A text, or each element of an array of texts and numbers.
 fn of_elements<'t>(
     evaluator: &mut Evaluator<'t>,
-    call: Invocation<'t>,
+    mut call: Invocation<'t>,
     change: fn(&str) -> EcoString,
 ) -> Outcome {
     match &call.arguments[0].datum {
@@ -241,6 +241,7 @@ fn of_elements<'t>(
         }
         _ => {}
     }
+    evaluator.takes_within(call.at, &mut call.arguments[0]);
     let array = match &call.arguments[0].datum {
         Datum::Iterator(iteration) => iteration.all_left().into(),
         _ => call.array(evaluator, 0)?.clone(),

@@ -20,6 +20,7 @@ use crate::evaluate::{CollectorId, Evaluator};
 use crate::explain::Leaf;
 use crate::graph::Graph;
 use crate::leaving::Leaving;
+use crate::resource::ResourceKind;
 use crate::scope::ScopeId;
 use crate::syntax::{Expression, Kind, Operator, Part};
 use crate::trace::{Cause, Code, ControlId, DefinitionId, How, Node, Origin, ResourceId, Source};
@@ -180,7 +181,9 @@ impl<'e, 't> Reasons<'e, 't> {
         containers: &[(Value, Value)],
         value: &Value,
     ) -> Self {
-        self.attribute(id, name, containers, value);
+        self.element(containers, value);
+        self.around_attribute(id, name);
+        self.run();
         self
     }
 
@@ -200,12 +203,17 @@ impl<'e, 't> Reasons<'e, 't> {
             self.current = self.numbers.next();
             asked.push(self.current);
             match &leaf.attribute {
-                Some(name) => self.attribute(leaf.id, name, &leaf.containers, &leaf.value),
-                None => {
-                    self.condition(Task::Existence(leaf.id));
-                    self.run();
+                Some(name) => {
+                    self.element(&leaf.containers, &leaf.value);
+                    match self.evaluator.resources[leaf.id.index()].kind {
+                        ResourceKind::BuiltIn(_) => self.around_attribute(leaf.id, name),
+                        // Others may depend on a parameter, too.
+                        _ => self.condition(Task::Around(leaf.id, name.clone())),
+                    }
                 }
+                None => self.condition(Task::Existence(leaf.id)),
             }
+            self.run();
         }
         let points = self.numbers.last as usize + 1;
         let back = self.ways.iter().map(|(from, to)| (*to, *from));
@@ -221,19 +229,12 @@ impl<'e, 't> Reasons<'e, 't> {
         asked.into_iter().map(is_touched).collect()
     }
 
-    fn attribute(
-        &mut self,
-        id: ResourceId,
-        name: &str,
-        containers: &[(Value, Value)],
-        value: &Value,
-    ) {
+    /// A value, and what else could stand in its place in the containers around it.
+    fn element(&mut self, containers: &[(Value, Value)], value: &Value) {
         self.value(value, Role::Value);
         for (container, key) in containers {
             self.beside(container, key, Role::Condition);
         }
-        self.around_attribute(id, name);
-        self.run();
     }
 
     fn run(&mut self) {
@@ -299,6 +300,9 @@ impl<'e, 't> Reasons<'e, 't> {
 
     /// All that is in a value.
     fn inside(&mut self, value: &Value, role: Role) {
+        if value.datum.depth() == 0 {
+            return;
+        }
         let mut pending = vec![value];
         while let Some(value) = pending.pop() {
             let known = pending.len();
@@ -500,6 +504,11 @@ impl<'e, 't> Reasons<'e, 't> {
             Node::Attribute { of, name } => self.condition(Task::Around(of, name)),
             Node::LookUp(it) => self.looked_up(&it.name, it.scope, it.passed, it.found),
             Node::Tagged(id) => self.tagged(id),
+            Node::Untaken { passed } => {
+                // Another class in the place of one that is there could have taken something.
+                self.condition(Task::Titles("class".into()));
+                self.absence(Question::Could(Effect::Takes, passed));
+            }
             Node::Absent { passed, type_name } => {
                 self.condition(Task::Titles(type_name.clone()));
                 // Another class in the place of one that is there could have declared it.
@@ -859,7 +868,7 @@ impl<'e, 't> Reasons<'e, 't> {
         passed: u32,
         found: Option<DefinitionId>,
     ) {
-        if name.contains("::") {
+        if name.contains(':') {
             let qualified = name.trim_start_matches("::").rsplit_once("::");
             let Some((class, leaf)) = qualified else {
                 return;

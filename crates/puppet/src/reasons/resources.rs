@@ -149,9 +149,10 @@ impl<'t> Reasons<'_, 't> {
         let scope = resource.scope;
         let is_class = resource.is_class();
         let declared = resource.passed;
-        let how = resource.attribute(name).map(|attribute| attribute.how);
+        let known = resource.attribute(name);
+        let how = known.map(|attribute| attribute.how);
         let mut said: Vec<(Value, ControlId)> = Vec::new();
-        if let Some(attribute) = resource.attribute(name) {
+        if let Some(attribute) = known {
             let task = Task::Control(attribute.control);
             self.conditions.push((self.current, task));
             if attribute.adds {
