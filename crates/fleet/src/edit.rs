@@ -89,6 +89,17 @@ impl Relation {
         }
     }
 
+    /// What the others are that a thing of this kind is related to.
+    fn other(self, kind: Kind) -> Kind {
+        match self {
+            Relation::Group => Kind::Group,
+            Relation::Node => Kind::Node,
+            Relation::Feature => Kind::Feature,
+            Relation::Param => Kind::Param,
+            Relation::Include | Relation::Depend | Relation::Conflict => kind,
+        }
+    }
+
     /// Whether the order of what is related counts.
     pub fn is_ordered(self) -> bool {
         matches!(
@@ -519,7 +530,13 @@ impl Editor<'_> {
             if self.state.get(&key).is_none() {
                 let message = format!("{thing} has no {} `{name}`", relation.word());
                 let top = thing.field(relation.word());
-                let there: Vec<String> = last_names(self.state, &top);
+                let there = last_names(self.state, &top);
+                let there = there.into_iter().map(|name| {
+                    let other = relation.other(thing.kind).key(&name);
+                    let spelling = self.state.get(&other).and_then(|it| it.value.as_text());
+                    spelling.map_or(name, str::to_owned)
+                });
+                let there: Vec<String> = there.collect();
                 let near = similar(name, there.iter().map(String::as_str));
                 let fault = Fault::new(message).code(NO_SUCH);
                 return Err(match near.first() {

@@ -251,13 +251,14 @@ fn useless<'d>(
         let message = format!("`{key}` would have no effect: {missing} is not asserted");
         let mut trouble = Diagnostic::error(DORMANT, message).path(key.as_str());
         if troubles.len() < MEANT {
-            let advice = dormant
-                .missing
-                .iter()
-                .filter_map(|key| match near(state, key) {
-                    Some(near) => Some(format!("did you mean `{near}`?")),
-                    None => Some(format!("`{}` makes it", vocabulary.making(key)?)),
-                });
+            let advice =
+                dormant
+                    .missing
+                    .iter()
+                    .filter_map(|key| match near(state, key, vocabulary) {
+                        Some(near) => Some(format!("did you mean `{near}`?")),
+                        None => Some(format!("`{}` makes it", vocabulary.making(key)?)),
+                    });
             trouble.help.extend(advice);
         }
         troubles.push(trouble.help("`--dormant` asserts it all the same, to take effect later"));
@@ -265,12 +266,22 @@ fn useless<'d>(
     troubles
 }
 
-/// The asserted neighbour of a key that is most like it.
-fn near(state: &State, key: &Key) -> Option<Key> {
+/// The asserted neighbour of a key that is most like it, as people spell it.
+fn near(state: &State, key: &Key, vocabulary: &dyn Vocabulary) -> Option<Key> {
     let (above, name) = key.as_str().rsplit_once('/')?;
     let below = state.among(Keys::Under(Key::from_text(above)));
     let names = below.filter_map(|(key, _)| key.as_str()[above.len()..].strip_prefix('/'));
     let neighbours = names.filter(|name| !name.contains('/'));
     let meant = *similar(name, neighbours).first()?;
-    Some(Key::from_text(&format!("{above}/{meant}")))
+    let meant = Key::from_text(&format!("{above}/{meant}"));
+    Some(spelled(state, &meant, vocabulary).unwrap_or(meant))
+}
+
+/// A key in the spelling of people, if what is asserted there is its last name in another one.
+fn spelled(state: &State, key: &Key, vocabulary: &dyn Vocabulary) -> Option<Key> {
+    let spelling = state.get(key)?.value.as_text()?;
+    let mut names: Vec<String> = key.names().map(|name| name.into_owned()).collect();
+    *names.last_mut()? = spelling.to_owned();
+    let is_same = vocabulary.key(&names).is_ok_and(|same| same == *key);
+    is_same.then(|| Key::new(names.iter().map(String::as_str)))
 }
