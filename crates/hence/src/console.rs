@@ -1,6 +1,6 @@
 //! Where a command's data and words go.
 
-use std::io::{BufRead, Write};
+use std::io::{self, BufRead, Read, Write};
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -49,6 +49,9 @@ impl Wording {
     }
 }
 
+/// What standard input is called where files are named.
+pub const STANDARD_INPUT: &str = "standard input";
+
 const CLEAR_LINE: &str = "\r\x1b[K";
 
 /// Data goes to standard output, words to standard error.
@@ -58,6 +61,8 @@ pub struct Console<'w> {
     colour: bool,
     /// Where the ledger of all commands is, if that is said.
     data_directory: Option<String>,
+    /// What standard input holds, if it was read as a file.
+    input: Option<Vec<u8>>,
     /// Whether the last line of the terminal says how far a command is.
     in_progress: bool,
 }
@@ -75,6 +80,7 @@ impl<'w> Console<'w> {
             form,
             colour,
             data_directory: None,
+            input: None,
             in_progress: false,
         }
     }
@@ -82,6 +88,19 @@ impl<'w> Console<'w> {
     /// Where questions are answered.
     pub fn input(&mut self) -> &mut dyn BufRead {
         &mut *self.world.stdin
+    }
+
+    /// Reads standard input, of which at most `limit` bytes are taken. From then on it is among the files of the world,
+    /// as [`STANDARD_INPUT`].
+    pub fn read_input(&mut self, limit: u64) -> io::Result<()> {
+        if self.input.is_none() {
+            let mut bytes = Vec::new();
+            // One more tells that there are more.
+            let mut input = self.input().take(limit.saturating_add(1));
+            input.read_to_end(&mut bytes)?;
+            self.input = Some(bytes);
+        }
+        Ok(())
     }
 
     /// Whether a person types the answers.
@@ -95,7 +114,7 @@ impl<'w> Console<'w> {
     }
 
     /// A line of data for people, whatever others put into it.
-    pub fn line(&mut self, line: &str) -> std::io::Result<()> {
+    pub fn line(&mut self, line: &str) -> io::Result<()> {
         writeln!(self.world.stdout, "{}", legible::line(line))
     }
 
@@ -164,10 +183,10 @@ impl<'w> Console<'w> {
     pub fn unheard<T>(&self, work: impl FnOnce(&mut Console<'_>) -> T) -> T {
         let mut world = World {
             directory: self.world.directory.clone(),
-            stdin: Box::new(std::io::empty()),
+            stdin: Box::new(io::empty()),
             typed: false,
-            stdout: Box::new(std::io::sink()),
-            stderr: Box::new(std::io::sink()),
+            stdout: Box::new(io::sink()),
+            stderr: Box::new(io::sink()),
             attended: false,
             colour: false,
             variable: self.world.variable,
@@ -175,12 +194,17 @@ impl<'w> Console<'w> {
         };
         let mut console = Console::new(&mut world, self.form, Colour::Never);
         console.set_data_directory(self.data_directory.clone());
+        console.input = self.input.clone();
         work(&mut console)
     }
 
     /// The files of the world, of which at most `limit` bytes are read.
     pub fn disk(&self, limit: u64) -> Disk {
-        Disk::new(self.world.directory.clone(), limit)
+        let disk = Disk::new(self.world.directory.clone(), limit);
+        match &self.input {
+            Some(input) => disk.with(STANDARD_INPUT, input.clone()),
+            None => disk,
+        }
     }
 
     /// Says where the ledger of all commands is.

@@ -24,7 +24,7 @@ pub struct Disk {
     /// Files that are read as they are if the revision does not have them.
     apart: Vec<String>,
     /// What files say instead.
-    changes: HashMap<String, String>,
+    changes: HashMap<String, Vec<u8>>,
 }
 
 impl Disk {
@@ -49,8 +49,8 @@ impl Disk {
     }
 
     /// The files as they would be if one said something else.
-    pub fn with(mut self, name: &str, text: String) -> Self {
-        self.changes.insert(name.to_owned(), text);
+    pub fn with(mut self, name: &str, text: impl Into<Vec<u8>>) -> Self {
+        self.changes.insert(name.to_owned(), text.into());
         self
     }
 
@@ -58,7 +58,7 @@ impl Disk {
     pub fn bytes(&self, name: &str) -> io::Result<Vec<u8>> {
         let missing = || io::Error::from(ErrorKind::NotFound);
         if let Some(text) = self.changes.get(name) {
-            return Ok(text.clone().into_bytes());
+            return Ok(text.clone());
         }
         if let Some(revision) = &self.revision {
             match revision.read(name)? {
@@ -188,13 +188,17 @@ impl Files for Disk {
 
 /// Writes a file whole or not at all: under another name first, which is then changed.
 pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    match fs::metadata(path) {
+    match fs::symlink_metadata(path) {
+        // What a link leads to is replaced, not the link; a link to nowhere is.
+        Ok(metadata) if metadata.is_symlink() => match fs::canonicalize(path) {
+            Ok(path) => replace(&path, write),
+            Err(_) => rename_over(path, write),
+        },
         // A pipe or a device stays what it is.
         Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
             File::create(path).and_then(|mut file| write(&mut file))
         }
-        Ok(_) => fs::canonicalize(path).and_then(|path| rename_over(&path, write)),
-        Err(_) => rename_over(path, write),
+        _ => rename_over(path, write),
     }
 }
 

@@ -8,6 +8,7 @@ use hence_model::path::Path;
 use hence_model::source::Span;
 use hence_model::value::{List, Map, Value};
 
+use super::fleet::{self, Ledger};
 use super::source::SourceOptions;
 use super::why;
 use crate::configuration::Configuration;
@@ -19,9 +20,10 @@ use crate::{Exit, Stop};
 /// Show the effective configuration with the origin of each value
 #[derive(Args)]
 pub struct Blame {
-    /// The file that is compiled
+    /// The file that is compiled (`-` for standard input), or a node of the fleet
+    #[arg(value_name = "SUBJECT")]
     file: String,
-    /// Show only what is there: `s2:web`, `File[/etc/motd]`
+    /// Show only what is there: `s2:web`, `File[/etc/motd]`; of a node, a parameter
     path: Option<String>,
     /// Show only values that beat others
     #[arg(long)]
@@ -31,6 +33,8 @@ pub struct Blame {
     format: Format,
     #[command(flatten)]
     source: SourceOptions,
+    #[command(flatten)]
+    ledger: Ledger,
 }
 
 /// How the answer is written.
@@ -57,8 +61,18 @@ struct Row {
 impl Blame {
     /// Answers.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        if why::is_about_fleet(console, &self.source, &self.ledger, &self.file) {
+            let service = self.ledger.open(console)?;
+            let (node, parameter) = (&self.file, self.path.as_ref());
+            let format = match self.format {
+                Format::Text => fleet::Format::Text,
+                Format::Json => fleet::Format::Json,
+            };
+            let only_overrides = self.only_overrides;
+            return fleet::blame::node(console, &service, format, node, parameter, only_overrides);
+        }
+        let file = self.source.named(console, &self.file)?;
         let outside = self.source.outside(console);
-        let file = &self.file;
         self.source
             .compile(console, &outside, file, |console, compiled| {
                 if !compiled.is_good() {

@@ -18,7 +18,7 @@ const STRIDE: usize = 256;
 /// Look for mistakes, and print nothing else
 #[derive(Args)]
 pub struct Check {
-    /// The files, or folders whose files are checked
+    /// The files, or folders whose files are checked; `-` for standard input
     #[arg(value_name = "FILE|DIR", required = true)]
     inputs: Vec<String>,
     /// A file of rules about what values may depend on
@@ -60,9 +60,9 @@ impl Check {
         Ok(worst)
     }
 
-    fn files(&self, console: &Console<'_>, input: &str) -> Result<Vec<String>, Stop> {
+    fn files(&self, console: &mut Console<'_>, input: &str) -> Result<Vec<String>, Stop> {
         if !console.path(input).is_dir() || self.source.is_puppet() {
-            return Ok(vec![input.to_owned()]);
+            return Ok(vec![self.source.named(console, input)?.to_owned()]);
         }
         let below = sources_below(console, input, None, SPECIFICATIONS)?;
         Ok(below.iter().map(|file| join(input, file)).collect())

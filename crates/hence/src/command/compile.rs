@@ -28,7 +28,7 @@ pub const CANNOT_SIGN: Code = Code::new("output.cannot-sign");
 /// Compile a file, or all files of a folder
 #[derive(Args)]
 pub struct Compile {
-    /// The file, or the folder whose files are compiled
+    /// The file, or the folder whose files are compiled; `-` for standard input
     #[arg(value_name = "FILE|DIR")]
     pub input: String,
     /// What to print
@@ -68,7 +68,10 @@ impl Compile {
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         if self.source.puppet.nodes.is_some() {
             return match &self.out {
-                Some(out) => nodes::compile(self, console, out),
+                Some(out) => {
+                    let file = self.source.named(console, &self.input)?;
+                    nodes::compile(self, console, file, out)
+                }
                 None => {
                     let message = "the catalogs of many nodes are many files";
                     let diagnostic = Diagnostic::error(NEEDS_OUT, message)
@@ -78,7 +81,8 @@ impl Compile {
             };
         }
         if !console.path(&self.input).is_dir() || self.source.is_puppet() {
-            return self.file(console, &self.input, self.out.as_deref());
+            let file = self.source.named(console, &self.input)?;
+            return self.file(console, file, self.out.as_deref());
         }
         match &self.out {
             Some(out) => folder::compile(self, console, out),

@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, TryRecvError};
+use std::time::Duration;
 
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_puppet::compile::{compile_here, on_stack};
@@ -24,27 +25,35 @@ use crate::{Exit, Stop};
 /// Nobody said which nodes there are.
 pub const NO_NODES: Code = Code::new("input.no-nodes");
 
+/// After so long, somebody who watches wants to hear how far it is.
+const MOMENT: Duration = Duration::from_millis(20);
+
 /// `hence compile site.pp --nodes … --out DIR`: the catalogs of many nodes, each in a file of its name.
-pub fn compile(command: &Compile, console: &mut Console<'_>, out: &str) -> Result<Exit, Stop> {
+pub fn compile(
+    command: &Compile,
+    console: &mut Console<'_>,
+    file: &str,
+    out: &str,
+) -> Result<Exit, Stop> {
     let outside = command.source.outside(console);
     let puppet = &command.source.puppet;
     let limits = command.source.limits();
-    let site = puppet.site(console, &outside, &command.input, limits)?;
+    let site = puppet.site(console, &outside, file, limits)?;
     let wanted = puppet.nodes.as_deref().unwrap_or("all");
     let nodes = names(&command.source, console, &site, wanted)?;
     fs::create_dir_all(console.path(out)).map_err(|error| unwritable(out, &error))?;
     let directory = console.path("");
     let extension = command.extension(Language::Puppet);
     let write = |name: &str, compiled: Compiled<'_>| {
-        let file = join(out, &format!("{name}.{extension}"));
-        let source = directory.join(&command.input);
-        let result = directory.join(&file);
+        let name = join(out, &format!("{name}.{extension}"));
+        let source = directory.join(file);
+        let result = directory.join(&name);
         let configuration = Configuration::Puppet(Box::new(Catalog {
             compiled,
             site: &site,
             unit: None,
         }));
-        command.write(&configuration, &outside, &source, &result, &file)
+        command.write(&configuration, &outside, &source, &result, &name)
     };
     let catalogs = Catalogs::new(&command.source, console, &outside, &site).unasked();
     catalogs.each(
@@ -171,17 +180,31 @@ impl<'s> Catalogs<'s> {
         std::thread::scope(|scope| {
             for _ in 0..workers.min(nodes.len()) {
                 let reports = reports.clone();
-                scope.spawn(|| {
-                    let reports = reports;
-                    on_stack(self.options.depth, || work(&reports))
+                let listener = std::thread::current();
+                let work = &work;
+                scope.spawn(move || {
+                    on_stack(self.options.depth, || work(&reports));
+                    drop(reports);
+                    listener.unpark();
                 });
             }
             drop(reports);
             let mut early = BTreeMap::new();
             let mut expected = 0;
-            for (done, (number, words, made)) in incoming.into_iter().enumerate() {
+            let mut done = 0;
+            loop {
+                let (number, words, made) = match incoming.try_recv() {
+                    Ok(report) => report,
+                    // To be woken for each node would take longer than some nodes do.
+                    Err(TryRecvError::Empty) => {
+                        std::thread::park_timeout(MOMENT);
+                        continue;
+                    }
+                    Err(TryRecvError::Disconnected) => break,
+                };
+                done += 1;
                 let name = &nodes[number];
-                console.progress(&format!("{} of {}: {name}", done + 1, nodes.len()));
+                console.progress(&format!("{done} of {}: {name}", nodes.len()));
                 early.insert(number, (words, made));
                 while let Some((words, made)) = early.remove(&expected) {
                     for words in words {

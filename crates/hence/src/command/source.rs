@@ -6,13 +6,14 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 use hence_model::diagnostic::{Code, Diagnostic};
+use hence_model::source::ReadError;
 use hence_model::unit::{Limits, Unit};
 use hence_smartfrog::{Options, ordering};
 
 use super::puppet::{self, PuppetOptions};
 use crate::Stop;
 use crate::configuration::Configuration;
-use crate::console::Console;
+use crate::console::{Console, STANDARD_INPUT};
 use crate::disk::Disk;
 use crate::git::Revision;
 use crate::gpg::Gpg;
@@ -257,6 +258,22 @@ impl SourceOptions {
         console.disk(self.max_source).at(revision, apart)
     }
 
+    /// The name by which a file is read that was named in a command: `-` is standard input, which is read now.
+    pub fn named<'n>(&self, console: &mut Console<'_>, file: &'n str) -> Result<&'n str, Stop> {
+        if file != "-" {
+            return Ok(file);
+        }
+        self.language(file)?;
+        match console.read_input(self.max_source) {
+            Ok(()) => Ok(STANDARD_INPUT),
+            Err(error) => {
+                let error = ReadError::Refused(error.to_string());
+                let trouble = Unit::default().unreadable(STANDARD_INPUT, error);
+                Err(Stop::Failed(Box::new(trouble)))
+            }
+        }
+    }
+
     /// Compiles a file, says what is wrong with it, and hands the result on.
     pub fn compile<T>(
         &self,
@@ -331,6 +348,9 @@ impl SourceOptions {
         if let Some(language) = self.lang {
             return Ok(language);
         }
+        if file == "-" {
+            return Err(Stop::Refused(Box::new(unsaid_language())));
+        }
         let extension = Path::new(file).extension().and_then(|e| e.to_str());
         match extension {
             Some("sf") => Ok(Language::SmartFrog),
@@ -358,6 +378,14 @@ impl Afterwards {
             Self::Leave => std::mem::forget(large),
         }
     }
+}
+
+fn unsaid_language() -> Diagnostic {
+    Diagnostic::error(
+        UNKNOWN_LANGUAGE,
+        "standard input does not tell its language",
+    )
+    .help("say it: `--lang sf` for SmartFrog, `--lang cf2` for CF2, `--lang pp` for Puppet")
 }
 
 fn unknown_language(file: &str, extension: Option<&str>) -> Diagnostic {

@@ -29,7 +29,7 @@ use versions::Version;
 /// Compare what two versions of sources come to
 #[derive(Args)]
 pub struct Diff {
-    /// The older version: a file, a folder, or `REVISION:FILE`; or a version of the ledger; or a node, and two versions
+    /// The older version: a file (`-` for standard input), a folder, or `REVISION:FILE`; or a version of the ledger; or a node, and two versions
     old: String,
     /// The newer one
     new: String,
@@ -79,8 +79,11 @@ impl Diff {
                 }
             };
         }
-        let old = Version::of(console, &self.old)?;
-        let new = Version::of(console, &self.new)?;
+        let [old, new] = [&self.old, &self.new].map(|name| {
+            let name = self.source.named(console, name)?;
+            Version::of(console, name)
+        });
+        let (old, new) = (old?, new?);
         let pairs = versions::pairs(self, console, &old, &new)?;
         let mut report = Report::default();
         let count = pairs.len();
@@ -109,7 +112,10 @@ impl Diff {
     /// Whether it is about a ledger: three things are named, or there is a ledger and no such file.
     fn is_about_ledger(&self, console: &Console<'_>) -> bool {
         let is_file = |name: &str| {
-            console.path(name).exists() || name.contains(':') || self.source.language(name).is_ok()
+            name == "-"
+                || console.path(name).exists()
+                || name.contains(':')
+                || self.source.language(name).is_ok()
         };
         self.newer.is_some()
             || self.ledger.is_there(console) && !is_file(&self.old) && !is_file(&self.new)

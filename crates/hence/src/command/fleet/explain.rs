@@ -53,21 +53,8 @@ pub fn node(
     node: &str,
     parameters: &[String],
 ) -> Result<Exit, Stop> {
-    let (version, pool) = looked_at(service, past);
-    if pool.spelling(Kind::Node, node).is_none() {
-        return Err(super::config::no_node(console, service, node));
-    }
-    let explanations: Vec<Explanation> = match parameters {
-        [] => pool.explain_all(node).expect("the node is there"),
-        wanted => {
-            let mut found = Vec::new();
-            for parameter in wanted {
-                let explanation = pool.explain(node, parameter);
-                found.push(explanation.ok_or_else(|| no_parameter(pool, node, parameter))?);
-            }
-            found
-        }
-    };
+    let explanations = explanations(console, service, past, node, parameters)?;
+    let (version, _) = looked_at(service, past);
     let archive = Archive::at(service, version);
     match format {
         Format::Json => {
@@ -83,12 +70,47 @@ pub fn node(
                 let text = text(&archive, explanation);
                 write!(console.data(), "{text}")?;
             }
-            if past.is_none() && is_pending(console, service, node, parameters)? {
-                console.say("not activated yet: `hence plan` shows what an activation changes");
+            if past.is_none() {
+                tell_pending(console, service, node, parameters)?;
             }
         }
     }
     Ok(Exit::Done)
+}
+
+/// The stories of values of a node: of these parameters, or else of all.
+pub fn explanations(
+    console: &mut Console<'_>,
+    service: &Service,
+    past: &Option<Past>,
+    node: &str,
+    parameters: &[String],
+) -> Result<Vec<Explanation>, Stop> {
+    let (_, pool) = looked_at(service, past);
+    if pool.spelling(Kind::Node, node).is_none() {
+        return Err(super::config::no_node(console, service, node));
+    }
+    if parameters.is_empty() {
+        return Ok(pool.explain_all(node).expect("the node is there"));
+    }
+    let found = parameters.iter().map(|parameter| {
+        let explanation = pool.explain(node, parameter);
+        explanation.ok_or_else(|| no_parameter(pool, node, parameter))
+    });
+    found.collect()
+}
+
+/// Says so if a node is still to run something else than what is asserted, as far as somebody asks.
+pub fn tell_pending(
+    console: &mut Console<'_>,
+    service: &Service,
+    node: &str,
+    parameters: &[String],
+) -> Result<(), Stop> {
+    if is_pending(console, service, node, parameters)? {
+        console.say("not activated yet: `hence plan` shows what an activation changes");
+    }
+    Ok(())
 }
 
 /// Whether a node is to run something else than what is asserted, as far as somebody asks.

@@ -1,6 +1,7 @@
 //! Commands on a ledger and its fleet: which ledger is meant, who changes it, and how they are told what came of it.
 
 pub mod activate;
+pub mod blame;
 pub mod change;
 pub mod config;
 pub mod difference;
@@ -23,7 +24,7 @@ pub mod validate;
 mod web;
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
+use std::io::Write;
 
 use clap::{Args, ValueEnum};
 use hence_api::{Address, Client, Failure, words};
@@ -44,7 +45,7 @@ use hence_store::{Receipt, Redb, Refused, Request};
 use serde::Serialize;
 
 use self::store::Place;
-use crate::console::Console;
+use crate::console::{Console, STANDARD_INPUT};
 use crate::{Exit, Stop};
 
 /// There is no ledger where one is expected.
@@ -671,21 +672,17 @@ pub fn print_json(console: &mut Console<'_>, answer: &impl Serialize) -> Result<
 /// Reads a file, or standard input if it is named `-`, and says what is wrong with it.
 pub fn read(console: &mut Console<'_>, name: &str) -> Result<(Sources, FileId), Exit> {
     let mut unit = Unit::default();
-    let (result, exit) = match name {
-        "-" => {
-            let mut bytes = Vec::new();
-            let limit = unit.limits.source + 1;
-            let read = console.input().take(limit).read_to_end(&mut bytes);
-            let text = read.map_err(|error| ReadError::Refused(error.to_string()));
-            let text = text.and_then(|_| text_of(bytes));
-            let added = text.and_then(|text| unit.sources.add(STANDARD_INPUT, &text));
-            let result = added.map_err(|error| Box::new(unit.unreadable(STANDARD_INPUT, error)));
-            (result, Exit::Input)
-        }
-        name => {
-            let disk = console.disk(unit.limits.source);
-            let result = unit.load(&disk, name);
-            (result, disk.blame())
+    let limit = unit.limits.source;
+    let (name, taken) = match name {
+        "-" => (STANDARD_INPUT, console.read_input(limit)),
+        name => (name, Ok(())),
+    };
+    let disk = console.disk(limit);
+    let (result, exit) = match taken {
+        Ok(()) => (unit.load(&disk, name), disk.blame()),
+        Err(error) => {
+            let error = ReadError::Refused(error.to_string());
+            (Err(Box::new(unit.unreadable(name, error))), Exit::World)
         }
     };
     match result {
@@ -711,16 +708,6 @@ pub fn commands(
             Err(Exit::Input)
         }
     }
-}
-
-const STANDARD_INPUT: &str = "standard input";
-
-fn text_of(bytes: Vec<u8>) -> Result<String, ReadError> {
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = error.utf8_error().valid_up_to();
-        let text = String::from_utf8_lossy(&error.as_bytes()[..valid]).into_owned();
-        ReadError::NotUtf8 { valid, text }
-    })
 }
 
 /// Which version is meant.

@@ -38,7 +38,7 @@ pub const NO_OWNER: Code = Code::new("input.no-owner");
 /// Compile a file that describes a fleet, and apply it as all that an owner asserts
 #[derive(Args)]
 pub struct Push {
-    /// The file: SmartFrog or CF2
+    /// The file: SmartFrog or CF2; `-` for standard input
     file: String,
     /// Change nothing, and say what would change; the exit code is 1 if anything would
     #[arg(long)]
@@ -83,13 +83,14 @@ impl Push {
                 "`--owner NAME` says it: all that NAME asserts is replaced by what is in the file";
             return Err(Stop::Refused(Box::new(trouble.help(help))));
         }
+        let file = self.source.named(console, &self.file)?;
         let outside = self.source.outside(console);
         self.source
-            .compile(console, &outside, &self.file, |console, configuration| {
+            .compile(console, &outside, file, |console, configuration| {
                 if !configuration.is_good() {
                     return Ok(outside.blame());
                 }
-                let compiled = self.compile(console, configuration);
+                let compiled = self.compile(console, file, configuration);
                 let sources = &configuration.unit().sources;
                 match compiled {
                     Ok(compiled) => self.commit(console, sources, compiled),
@@ -165,10 +166,11 @@ impl Push {
     fn compile(
         &self,
         console: &mut Console<'_>,
+        entry: &str,
         configuration: &mut Configuration<'_>,
     ) -> Result<Compiled, Vec<Diagnostic>> {
         let value = configuration.outputs();
-        let file = console.path(&self.file);
+        let file = console.path(entry);
         let mut web = Web::new(file.parent().map(Into::into).unwrap_or_default());
         let assertions = tree::read(&value, &mut [&mut web]).map_err(|misfits| {
             let leaves = leaves(&value).into_iter().map(|(path, _)| path);
@@ -179,7 +181,7 @@ impl Push {
                 .collect::<Vec<_>>()
         })?;
         let mut pushed = Pushed {
-            entry: self.file.clone(),
+            entry: entry.to_owned(),
             ..Pushed::default()
         };
         let mut lines = Lines::new(console.path(""), None);

@@ -24,13 +24,14 @@ const NAMES: usize = 5;
 pub fn run(
     command: &Impact,
     console: &mut Console<'_>,
+    entry: &str,
     place: &Place<'_>,
     nodes: &str,
 ) -> Result<Exit, Stop> {
     let outside = command.source.outside(console);
     let puppet = &command.source.puppet;
     let limits = command.source.limits();
-    let site = puppet.site(console, &outside, &command.entry, limits)?;
+    let site = puppet.site(console, &outside, entry, limits)?;
     let nodes = names(&command.source, console, &site, nodes)?;
     let catalogs = Catalogs::new(&command.source, console, &outside, &site);
 
@@ -81,7 +82,7 @@ pub fn run(
         (Told::of(&replacement, sources), replacement.made(sources))
     };
     let edited = outside.on(command.source.disk_with(console, &name, text));
-    let edited_site = Site::new(&edited, puppet.layout(&command.entry), limits);
+    let edited_site = Site::new(&edited, puppet.layout(entry), limits);
     let edited_catalogs = Catalogs::new(&command.source, console, &edited, &edited_site);
     let announced: HashMap<&str, &Answer> = answers
         .iter()

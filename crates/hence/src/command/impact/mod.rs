@@ -31,10 +31,10 @@ use what_if::{Effect, Told};
 /// List every value that depends on what is written in a place
 #[derive(Args)]
 pub struct Impact {
-    /// The place: `site.sf:12` for a line, `site.sf:12:9` for what is written there
-    #[arg(value_name = "FILE:LINE[:COLUMN]")]
+    /// The place: `site.sf:12` for a line, `site.sf:12:9` for what is written there; `-:12` if that is standard input
+    #[arg(value_name = "FILE:LINE[:COLUMN]", allow_hyphen_values = true)]
     place: String,
-    /// The file that is compiled
+    /// The file that is compiled; `-` for standard input
     #[arg(long = "in", value_name = "ENTRY")]
     entry: String,
     /// Compile with this text in place of the literal, and show what changes
@@ -63,14 +63,15 @@ impl Impact {
     /// Answers.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let place = Place::read(&self.place)?;
+        let entry = self.source.named(console, &self.entry)?;
         if let Some(nodes) = &self.source.puppet.nodes
-            && self.source.language(&self.entry)? == Language::Puppet
+            && self.source.language(entry)? == Language::Puppet
         {
-            return many::run(self, console, &place, nodes);
+            return many::run(self, console, entry, &place, nodes);
         }
         let outside = self.source.outside(console);
         self.source
-            .compile_last(console, &outside, &self.entry, |console, compiled| {
+            .compile_last(console, &outside, entry, |console, compiled| {
                 if !compiled.is_good() {
                     return Ok(outside.blame());
                 }
@@ -140,17 +141,17 @@ impl Impact {
         let edited = outside.on(self.source.disk_with(console, &name, text));
         let paths = &answer.paths;
         let (new_words, effect) = console.unheard(|unheard| {
-            self.source
-                .compile(unheard, &edited, &self.entry, |_, new| {
-                    let words = words(new);
-                    if !new.is_good() {
-                        return Ok((words, None));
-                    }
-                    let (was, sources) = (replacement.span, &compiled.unit().sources);
-                    let is = replacement.span_in(sources, &new.unit().sources);
-                    let effect = what_if::compare(compiled, new, paths, was, is);
-                    Ok((words, Some(effect)))
-                })
+            let entry = self.source.named(unheard, &self.entry)?;
+            self.source.compile(unheard, &edited, entry, |_, new| {
+                let words = words(new);
+                if !new.is_good() {
+                    return Ok((words, None));
+                }
+                let (was, sources) = (replacement.span, &compiled.unit().sources);
+                let is = replacement.span_in(sources, &new.unit().sources);
+                let effect = what_if::compare(compiled, new, paths, was, is);
+                Ok((words, Some(effect)))
+            })
         })?;
         for words in new_words.iter().filter(|words| !known.contains(*words)) {
             console.words(words);

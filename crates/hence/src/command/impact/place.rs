@@ -5,6 +5,7 @@ use hence_model::source::{FileId, Sources, Span};
 
 use crate::Stop;
 use crate::configuration::Configuration;
+use crate::console::STANDARD_INPUT;
 
 /// A place is not written as one.
 pub const NOT_A_PLACE: Code = Code::new("impact.not-a-place");
@@ -39,7 +40,7 @@ impl<'p> Place<'p> {
         match parsed.filter(|(file, ..)| !file.is_empty()) {
             Some((file, line, column)) => Ok(Self {
                 written,
-                file,
+                file: if file == "-" { STANDARD_INPUT } else { file },
                 line,
                 column,
             }),

@@ -20,7 +20,7 @@ use nodes::Nodes;
 #[derive(Args)]
 #[command(after_help = "`docs/syntax-tree.md` describes what is printed.")]
 pub struct Parse {
-    /// The file
+    /// The file; `-` for standard input
     #[arg(value_name = "FILE")]
     file: String,
     /// What to print
@@ -44,7 +44,8 @@ impl Parse {
     /// Prints the tree, also of a file with mistakes: then what could be read.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let Format::Json = self.format;
-        let language = self.source.language(&self.file)?;
+        let name = self.source.named(console, &self.file)?;
+        let language = self.source.language(name)?;
         let options = self.source.smartfrog();
         let outside = self.source.outside(console);
         let mut limits = options.limits;
@@ -52,7 +53,7 @@ impl Parse {
             limits.depth = limits.depth.min(hence_cf2::compile::DEEPEST);
         }
         let mut unit = Unit::with_limits(limits);
-        let file = match unit.load(&outside, &self.file) {
+        let file = match unit.load(&outside, name) {
             Ok(file) => file,
             Err(diagnostic) => {
                 console.show(&unit.sources, &[*diagnostic]);

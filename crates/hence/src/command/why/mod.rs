@@ -46,7 +46,7 @@ const WIDTH: usize = 60;
 /// Say why a value is what it is
 #[derive(Args)]
 pub struct Why {
-    /// A file that is compiled, a node of the fleet, a line of its plan such as `p1`, or a URL that is served
+    /// A file that is compiled (`-` for standard input), a node of the fleet, a line of its plan such as `p1`, or a URL that is served
     #[arg(value_name = "SUBJECT", required_unless_present = "line")]
     file: Option<String>,
     /// The value: `s2:web:running`, `s2.web.running`, `ports[0]`; of a node, the parameter; of a URL, the node
@@ -122,7 +122,7 @@ impl Why {
         if self.file().starts_with("http://") || self.file().starts_with("https://") {
             return self.url(console);
         }
-        if self.is_about_fleet(console) {
+        if is_about_fleet(console, &self.source, &self.ledger, self.file()) {
             return self.fleet(console);
         }
         let Some(path) = &self.path else {
@@ -131,9 +131,10 @@ impl Why {
             let help = format!("`hence blame {}` shows all of them", self.file());
             return Err(Stop::Refused(Box::new(trouble.help(help))));
         };
+        let file = self.source.named(console, self.file())?;
         let outside = self.source.outside(console);
         self.source
-            .compile_last(console, &outside, self.file(), |console, compiled| {
+            .compile_last(console, &outside, file, |console, compiled| {
                 if !compiled.is_good() {
                     return Ok(outside.blame());
                 }
@@ -166,13 +167,6 @@ impl Why {
 }
 
 impl Why {
-    /// Whether it is about a node or a plan: there is a ledger, and no such file.
-    fn is_about_fleet(&self, console: &Console<'_>) -> bool {
-        let is_file =
-            console.path(self.file()).exists() || self.source.language(self.file()).is_ok();
-        !is_file && self.ledger.is_there(console)
-    }
-
     fn fleet(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let mut service = self.ledger.open(console)?;
         let format = match self.format {
@@ -189,6 +183,18 @@ impl Why {
         let parameters: Vec<String> = self.path.iter().cloned().collect();
         fleet::explain::node(console, &service, &None, format, self.file(), &parameters)
     }
+}
+
+/// Whether a question is about a node or a plan: there is a ledger, and no such file.
+pub fn is_about_fleet(
+    console: &Console<'_>,
+    source: &SourceOptions,
+    ledger: &Ledger,
+    subject: &str,
+) -> bool {
+    let is_file =
+        subject == "-" || console.path(subject).exists() || source.language(subject).is_ok();
+    !is_file && ledger.is_there(console)
 }
 
 /// Explains the value at a path, in whichever reading of it there is one.

@@ -43,7 +43,7 @@ const SHOWN: usize = 5;
 /// Say what stands in the way of a value, and find the smallest edits that would give it
 #[derive(Args)]
 pub struct WhyNot {
-    /// The file that is compiled
+    /// The file that is compiled; `-` for standard input
     file: String,
     /// Where the value should be: `s2:web:running`, `s2.web.running`, `ports[0]`
     path: String,
@@ -85,9 +85,10 @@ struct Edit {
 impl WhyNot {
     /// Answers.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        let file = self.source.named(console, &self.file)?;
         let outside = self.source.outside(console);
         self.source
-            .compile(console, &outside, &self.file, |console, compiled| {
+            .compile(console, &outside, file, |console, compiled| {
                 if !compiled.is_good() {
                     return Ok(outside.blame());
                 }
@@ -168,13 +169,12 @@ impl WhyNot {
             let edited = outside.on(self.source.disk_with(console, &name, text));
             let path = &answer.explanation.path;
             let tried = console.unheard(|unheard| {
-                self.source
-                    .compile(unheard, &edited, &self.file, |_, edited| {
-                        let gives = edited.is_good() && is_at(edited, path, answer.wanted);
-                        let others =
-                            || others(&before, &edited.outputs(), path, edited.is_ordered());
-                        Ok(gives.then(others))
-                    })
+                let file = self.source.named(unheard, &self.file)?;
+                self.source.compile(unheard, &edited, file, |_, edited| {
+                    let gives = edited.is_good() && is_at(edited, path, answer.wanted);
+                    let others = || others(&before, &edited.outputs(), path, edited.is_ordered());
+                    Ok(gives.then(others))
+                })
             });
             // An edit that cannot be compiled gives nothing.
             if let Ok(Some(others)) = tried {
