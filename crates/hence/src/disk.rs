@@ -1,4 +1,4 @@
-//! Files: sources are read from here, and results written.
+//! Files: sources are read from here.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -6,14 +6,10 @@ use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::{Files, ReadError};
 
+use crate::Exit;
 use crate::git::{Object, Revision};
-use crate::{Exit, Stop};
-
-/// A result cannot be written.
-pub const UNWRITABLE: Code = Code::new("output.unwritable");
 
 /// The files below a directory: as they are, or as they were in a revision, or as they would be.
 pub struct Disk {
@@ -183,55 +179,5 @@ impl Files for Disk {
             self.refused.store(true, Ordering::Relaxed);
         }
         Err(error)
-    }
-}
-
-/// Writes a file whole or not at all: under another name first, which is then changed.
-pub fn replace(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    match fs::symlink_metadata(path) {
-        // What a link leads to is replaced, not the link; a link to nowhere is.
-        Ok(metadata) if metadata.is_symlink() => match fs::canonicalize(path) {
-            Ok(path) => replace(&path, write),
-            Err(_) => rename_over(path, write),
-        },
-        // A pipe or a device stays what it is.
-        Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
-            File::create(path).and_then(|mut file| write(&mut file))
-        }
-        _ => rename_over(path, write),
-    }
-}
-
-fn rename_over(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let name = path.file_name().ok_or(ErrorKind::IsADirectory)?;
-    let mut part = name.to_os_string();
-    part.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(part);
-    let written = File::create(&part)
-        .and_then(|mut file| write(&mut file))
-        .and_then(|()| fs::rename(&part, path));
-    if written.is_err() {
-        // It may never have been made; the first error is the one to report.
-        let _ = fs::remove_file(&part);
-    }
-    written
-}
-
-/// What to say when a file or folder cannot be written; `name` is how the user calls it.
-pub fn unwritable(name: &str, error: &io::Error) -> Stop {
-    let because = |why: &str| {
-        let message = format!("`{name}` cannot be written: {why}");
-        Diagnostic::error(UNWRITABLE, message)
-    };
-    let refused = |diagnostic| Stop::Refused(Box::new(diagnostic));
-    match error.kind() {
-        ErrorKind::NotFound | ErrorKind::NotADirectory => refused(
-            because("there is no such folder").help("make the folder first, with `mkdir -p`"),
-        ),
-        ErrorKind::AlreadyExists => {
-            refused(because("it is there already").help("remove it first, or choose another name"))
-        }
-        ErrorKind::IsADirectory => refused(because("it is a folder").help("name a file in it")),
-        _ => Stop::Failed(Box::new(because(&error.to_string()))),
     }
 }

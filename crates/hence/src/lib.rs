@@ -19,6 +19,7 @@ pub mod policy;
 pub mod readiness;
 pub mod render;
 pub mod replacement;
+pub mod result;
 pub mod signals;
 
 use std::ffi::OsString;
@@ -99,7 +100,7 @@ impl From<io::Error> for Stop {
         match error.kind() {
             io::ErrorKind::BrokenPipe => Stop::Closed,
             _ => Stop::Failed(Box::new(Diagnostic::error(
-                disk::UNWRITABLE,
+                result::UNWRITABLE,
                 format!("standard output cannot be written: {error}"),
             ))),
         }

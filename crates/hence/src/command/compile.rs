@@ -13,8 +13,8 @@ use super::source::{Language, SourceOptions};
 use super::{folder, nodes};
 use crate::configuration::Configuration;
 use crate::console::Console;
-use crate::disk::{replace, unwritable};
 use crate::outside::Outside;
+use crate::result::{replace, unwritable};
 use crate::{Exit, Stop};
 
 /// A folder is to be compiled, and nobody said where to.
@@ -204,6 +204,16 @@ impl Compile {
     }
 }
 
+#[cfg(unix)]
+fn is_same_file(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (fs::metadata(one), fs::metadata(other)) {
+        (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
+        _ => false,
+    }
+}
+
+#[cfg(not(unix))]
 fn is_same_file(one: &Path, other: &Path) -> bool {
     match (fs::canonicalize(one), fs::canonicalize(other)) {
         (Ok(one), Ok(other)) => one == other,

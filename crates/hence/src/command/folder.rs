@@ -17,8 +17,8 @@ use super::compile::Compile;
 use super::source::{Language, SPECIFICATIONS, finds_functions, join, sources_below};
 use crate::configuration::Configuration;
 use crate::console::{Console, Wording};
-use crate::disk::unwritable;
 use crate::outside::Outside;
+use crate::result::unwritable;
 use crate::{Exit, Stop};
 
 /// Two files would have the same result.

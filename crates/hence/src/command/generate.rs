@@ -1,6 +1,5 @@
 //! `hence generate`: specifications that nobody wrote, to try compilers with; and pools, to try HTCondor with.
 
-use std::io::Write;
 use std::path::Path;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -9,7 +8,7 @@ use hence_ledger::Command;
 use hence_smartfrog::generate::{Kind, specification};
 
 use crate::console::Console;
-use crate::disk::{replace, unwritable};
+use crate::result::{replace, unwritable};
 use crate::{Exit, Stop};
 
 /// Write a random specification, or a pool for tests

@@ -4,7 +4,7 @@ use clap::{Args, CommandFactory};
 
 use super::Arguments;
 use crate::console::Console;
-use crate::disk::unwritable;
+use crate::result::unwritable;
 use crate::{Exit, Stop};
 
 /// Print the manual page, or write the pages of all commands to a folder

@@ -18,8 +18,8 @@ use super::compile::Compile;
 use super::source::{Language, SourceOptions, join};
 use crate::configuration::{Catalog, Configuration};
 use crate::console::{Console, Wording};
-use crate::disk::unwritable;
 use crate::outside::Outside;
+use crate::result::unwritable;
 use crate::{Exit, Stop};
 
 /// Nobody said which nodes there are.

@@ -19,7 +19,7 @@ use hence_closure::server::Server;
 use hence_model::diagnostic::{Code, Diagnostic};
 
 use crate::console::Console;
-use crate::disk::unwritable;
+use crate::result::unwritable;
 use crate::{Exit, Stop, signals};
 
 /// The first look did not come about.

@@ -166,7 +166,7 @@ impl Serve {
         // It is kept before it is worth anything: a server that is killed in between makes another.
         if let Some(name) = &self.admin_token_file {
             secretly(&console.path(name), format!("{token}\n").as_bytes())
-                .map_err(|error| crate::disk::unwritable(name, &error))?;
+                .map_err(|error| crate::result::unwritable(name, &error))?;
         }
         let request = self.changing.request(console, "serve");
         let result = service.add_token(&request, &wanted, &hence_server::sum(&token));

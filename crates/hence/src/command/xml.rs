@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::fleet::{Format, many, print_json, read};
 use crate::console::Console;
-use crate::disk::unwritable;
+use crate::result::unwritable;
 use crate::{Exit, Stop};
 
 /// Somebody else has changed a file.

@@ -19,7 +19,7 @@ use rustyline::{Behavior, CompletionType, Config, Context, Editor, Helper};
 use super::completion::complete;
 use super::fleet::Fleet;
 use crate::Stop;
-use crate::disk::UNWRITABLE;
+use crate::result::UNWRITABLE;
 
 /// So many lines are kept.
 const KEPT: usize = 1_000;

@@ -1,7 +1,6 @@
 //! `hence config`, `export`: the configuration of a node.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 
 use clap::{Args, Subcommand};
 use hence_fleet::explain::write_parameter;
@@ -12,7 +11,7 @@ use hence_service::secrets::unreadable_for;
 
 use super::{At, Format, Ledger, looked_at, many, print_json, stop};
 use crate::console::Console;
-use crate::disk::{replace, unwritable};
+use crate::result::{replace, unwritable};
 use crate::{Exit, Stop};
 
 /// Print the configuration of a node

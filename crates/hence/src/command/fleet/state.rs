@@ -1,7 +1,5 @@
 //! `hence state`, `dump`, `load`: all that is asserted, in the language of commands.
 
-use std::io::Write;
-
 use clap::Args;
 use hence_ledger::{Command, Key, Keys, parser};
 use hence_model::diagnostic::Diagnostic;
@@ -9,7 +7,7 @@ use hence_store::Redb;
 
 use super::{At, Changing, Format, Ledger, commands, print_json, shown, stop};
 use crate::console::Console;
-use crate::disk::{replace, unwritable};
+use crate::result::{replace, unwritable};
 use crate::{Exit, Stop};
 
 /// Print all that is asserted, as commands that assert it again

@@ -9,7 +9,7 @@ use hence_model::diagnostic::{Code, Diagnostic};
 
 use super::{Arguments, plugin};
 use crate::console::Console;
-use crate::disk::unwritable;
+use crate::result::unwritable;
 use crate::{Exit, Stop};
 
 /// A command cannot have this name.
