@@ -59,7 +59,8 @@ struct Name {
 
 /// How many symbols no text has.
 const UNWRITTEN: usize = 5;
-const FREE: u32 = u32::MAX;
+/// No text has the name with this number, and a table that is free is made of nothing but zeros, which need not be written.
+const FREE: u32 = 0;
 const MADE: u32 = 1 << 31;
 
 impl Default for Symbols {
@@ -157,11 +158,11 @@ impl Symbols {
         symbol
     }
 
+    /// Four times the table, as each name is then moved half as often.
     fn grow(&mut self) {
-        let length = self.table.len() * 2;
+        let length = self.table.len() * 4;
         let mask = length - 1;
-        self.table.clear();
-        self.table.resize(length, FREE);
+        self.table = vec![FREE; length];
         for (number, name) in self.names.iter().enumerate().skip(UNWRITTEN) {
             let mut slot = name.hash as usize & mask;
             while self.table[slot] != FREE {
