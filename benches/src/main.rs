@@ -31,7 +31,7 @@ usage: ./bench [options]
   --cases LIST        of fleet, deep, wide, imports, nodes, defines, site, pools, service, http; or one such as
                       fleet-1000, deep-all, service-agents
   --contenders LIST   of hence, hence-cf2, jrsonnet, floor; and hence-puppet, puppet for defines and site
-  --runs N            interleaved runs to take the median of (21); puppet runs 3 times at most
+  --runs N            interleaved rounds to take the median of (21); puppet runs in 3 at most
   --deep              count instructions in every case, not only in the smallest
   --check             only check, on small cases, that the contenders print the same
   --json              results for machines

@@ -115,7 +115,7 @@ fn sections(results: &Results) -> impl Iterator<Item = Section> {
         (!results.bounds.is_empty()).then(|| ("Promises".to_string(), promises(&results.bounds))),
         configurations.then(|| {
             let title = format!(
-                "CPU time, user and system, in ms: median of {rounds} interleaved runs, an empty file subtracted"
+                "CPU time, user and system, in ms: median of {rounds} interleaved rounds, an empty file subtracted"
             );
             (title, times(results))
         }),
@@ -769,7 +769,7 @@ Promises
                                   measured   promised
   imports: time of hence / floor     2.500  at most 2  BROKEN
 
-CPU time, user and system, in ms: median of 11 interleaved runs, an empty file subtracted
+CPU time, user and system, in ms: median of 11 interleaved rounds, an empty file subtracted
   case     hence  floor  hence/jrsonnet  hence/floor
   imports  20.00   8.00               -        2.500
   (empty)   1.00   2.00

@@ -1,6 +1,6 @@
 //! Many runs of many commands, interleaved, and what they come to.
 //!
-//! A round runs every command once, so whatever slows the machine down for a while slows all of them
+//! A round runs every command, so whatever slows the machine down for a while slows all of them
 //! down; the median over the rounds then forgets it. Each round has an order of its own: what ran just
 //! before leaves the caches warm or cold, which is worth half a millisecond, a fifth of what a small case
 //! costs. Ratios are only ever taken between medians of the same rounds.
@@ -10,6 +10,7 @@ use crate::measure::{CommandLine, Usage, measure};
 use hence_model::random::Random;
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 /// What a command is run for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +43,11 @@ impl Purpose {
     }
 }
 
+/// A command that takes less is so near to what starting it takes that noise counts twice,
+const QUICK: Duration = Duration::from_millis(30);
+/// and is run so much more often in a round.
+const AGAIN: usize = 4;
+
 /// The medians of all rounds.
 pub struct Measurements {
     runs: Vec<(Purpose, Usage)>,
@@ -57,20 +63,27 @@ pub struct Cost {
 }
 
 impl Measurements {
-    /// Runs every command once in each of its rounds, its output discarded.
+    /// Runs every command in each of its rounds, its output discarded: once, or more often if it is quick.
     pub fn take(
         commands: &[(Purpose, CommandLine)],
         rounds: usize,
         mut before_round: impl FnMut(usize) -> io::Result<()>,
     ) -> io::Result<Measurements> {
-        let mut usages = vec![Vec::with_capacity(rounds); commands.len()];
+        let mut usages: Vec<Vec<Usage>> = vec![Vec::new(); commands.len()];
+        let mut turns: Vec<usize> = (0..commands.len()).collect();
         for round in 0..rounds {
             before_round(round)?;
-            for at in order(commands.len(), round) {
+            for turn in order(turns.len(), round) {
+                let at = turns[turn];
                 let (purpose, command) = &commands[at];
                 if round < purpose.rounds(rounds) {
                     usages[at].push(measure(command, Path::new("/dev/null"))?);
                 }
+            }
+            if round == 0 {
+                let is_quick = |at: &usize| usages[*at].iter().all(|usage| usage.cpu < QUICK);
+                let quick: Vec<usize> = (0..commands.len()).filter(is_quick).collect();
+                turns.extend(quick.repeat(AGAIN));
             }
         }
         let purposes = commands.iter().map(|(purpose, _)| *purpose);
