@@ -109,9 +109,10 @@ impl From<io::Error> for Stop {
 
 /// Runs one command.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, world: &mut World) -> Exit {
-    let arguments = match Arguments::try_parse_from(arguments) {
+    let typed: Vec<OsString> = arguments.into_iter().collect();
+    let arguments = match Arguments::try_parse_from(&typed) {
         Ok(arguments) => arguments,
-        Err(error) => return not_a_command(&error, world),
+        Err(error) => return not_a_command(&typed, &error, world),
     };
     let mut console = Console::new(world, arguments.diagnostics, arguments.color);
     console.set_data_directory(arguments.data);
@@ -130,23 +131,22 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, world: &mut World) -> 
 }
 
 /// Arguments that name no command: a wish for help, or a mistake.
-fn not_a_command(error: &clap::Error, world: &mut World) -> Exit {
+fn not_a_command(typed: &[OsString], error: &clap::Error, world: &mut World) -> Exit {
     // A stream that is closed has nobody to complain to.
     let mut console = Console::new(world, Form::Text, Colour::Never);
-    let said = error.to_string();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            let help = command::help::wished(&console, &said);
+            let help = command::help::wished(&console, typed);
             let _ = console.data().write_all(help.as_bytes());
             Exit::Done
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            let help = command::help::wished(&console, &said);
+            let help = command::help::wished(&console, typed);
             let _ = world.stderr.write_all(help.as_bytes());
             Exit::Input
         }
         _ => {
-            let _ = world.stderr.write_all(said.as_bytes());
+            let _ = world.stderr.write_all(error.to_string().as_bytes());
             Exit::Input
         }
     }

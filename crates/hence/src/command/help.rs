@@ -1,6 +1,7 @@
 //! `hence help`: about a command, or about a diagnostic.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory};
@@ -105,9 +106,15 @@ impl Help {
     }
 }
 
-/// Help as somebody wished for it with an option; if it is about all commands, they are in chapters, and the plug-ins follow.
-pub fn wished(console: &Console<'_>, help: &str) -> String {
-    let hence = Arguments::command();
+/// Help as somebody wished for it with what was typed; if it is about all commands, they are in chapters, and the plug-ins follow.
+pub fn wished(console: &Console<'_>, typed: &[OsString]) -> String {
+    let mut hence = Arguments::command();
+    // Help may be about all commands, also about those that were not called.
+    hence.build();
+    let help = match hence.try_get_matches_from_mut(typed) {
+        Ok(_) => String::new(),
+        Err(help) => help.to_string(),
+    };
     let always = hence.get_after_help().map(ToString::to_string);
     let parts = always.as_deref().and_then(|always| help.split_once(always));
     match parts {
@@ -115,7 +122,7 @@ pub fn wished(console: &Console<'_>, help: &str) -> String {
             let below = below(&hence, &plugin::installed(console));
             tidy(&in_chapters(&format!("{commands}{below}{rest}")))
         }
-        None => tidy(help),
+        None => tidy(&help),
     }
 }
 

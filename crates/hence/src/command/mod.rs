@@ -78,8 +78,10 @@ pub struct Arguments {
     pub command: Command,
 }
 
-/// What to do.
+/// What to do. What a command can be told is made known when it is called: to prepare all of them would take longer than
+/// many of them do.
 #[derive(Subcommand)]
+#[command(defer = true)]
 pub enum Command {
     #[allow(missing_docs)]
     Compile(compile::Compile),
