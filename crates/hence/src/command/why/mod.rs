@@ -192,8 +192,10 @@ pub fn is_about_fleet(
     ledger: &Ledger,
     subject: &str,
 ) -> bool {
+    let path = console.path(subject);
+    // A node may be called as a folder, where its agent keeps its files.
     let is_file =
-        subject == "-" || console.path(subject).exists() || source.language(subject).is_ok();
+        subject == "-" || path.exists() && !path.is_dir() || source.language(subject).is_ok();
     !is_file && ledger.is_there(console)
 }
 
