@@ -193,8 +193,12 @@ pub enum Rule {
     NearestDefault,
     /// What is given to a parameter beats what the data or its default say.
     GivenOverDefault,
+    /// What is given to a parameter beats what the data say.
+    GivenOverData,
     /// What the data say beats the default of a parameter.
     DataOverDefault,
+    /// Of the levels of the data, the highest that says something wins.
+    HigherLevel,
 }
 
 impl Rule {
@@ -215,7 +219,9 @@ impl Rule {
             Rule::SetOverDefault => "an attribute that is set beats a default",
             Rule::NearestDefault => "the default of the nearest scope wins",
             Rule::GivenOverDefault => "a value that is given beats the default of a parameter",
+            Rule::GivenOverData => "a value that is given beats the data",
             Rule::DataOverDefault => "data beat the default of a parameter",
+            Rule::HigherLevel => "a higher level of the data wins",
         }
     }
 }

@@ -16,6 +16,7 @@ use crate::compile::Compiled;
 use crate::evaluate::Evaluator;
 use crate::literals::Literals;
 use crate::reasons::{Absences, Reasons, Sought};
+use crate::resource::ResourceKind;
 use crate::syntax::Kind;
 use crate::trace::{Node, Origin, ResourceId, Source};
 use crate::value::{Datum, Hash, Value};
@@ -75,6 +76,7 @@ impl<'t> Compiled<'t> {
     /// Why the value at a path is what it is.
     pub fn explain(&mut self, path: &Path) -> Result<Explanation, NoSuchPath> {
         let subject = self.subject(path)?;
+        let levels = self.levels_about(&subject);
         let literals = self.literals_known();
         let mut absences = std::mem::take(&mut self.asked.absences);
         let evaluator = &mut self.evaluator;
@@ -125,11 +127,25 @@ impl<'t> Compiled<'t> {
             lost: if is_secret {
                 Vec::new()
             } else {
-                teller.lost(&subject)
+                teller.lost(&subject, &levels)
             },
             depends,
             expression,
         })
+    }
+
+    /// What the levels of the data say about a parameter, if it is one of a class.
+    fn levels_about(&mut self, subject: &Subject) -> Vec<Value> {
+        let evaluator = &mut self.evaluator;
+        let resource = &evaluator.resources[subject.id.index()];
+        match (&subject.attribute, resource.kind) {
+            (Some(name), ResourceKind::Class { .. }) if subject.containers.is_empty() => {
+                let key = format!("{}::{name}", resource.title);
+                let span = resource.span.unwrap_or(Span::at(0));
+                evaluator.levels_about(&key, span)
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Whether the catalog names the attribute at a path, or around it, as sensitive.

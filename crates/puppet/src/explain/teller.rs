@@ -637,8 +637,8 @@ impl<'a, 't> Teller<'a, 't> {
         }
     }
 
-    /// What was said about the attribute, and lost.
-    pub(super) fn lost(&self, subject: &Subject) -> Vec<Lost> {
+    /// What was said about the attribute, and lost; also by levels of the data.
+    pub(super) fn lost(&self, subject: &Subject, levels: &[Value]) -> Vec<Lost> {
         let Some(name) = &subject.attribute else {
             return Vec::new();
         };
@@ -660,25 +660,63 @@ impl<'a, 't> Teller<'a, 't> {
                 Said::Data => Rule::DataOverDefault,
                 _ => Rule::SetOverDefault,
             };
-            lost.push(self.loser(&one.attribute, rule));
+            lost.push(self.loser(&one.attribute.value, one.attribute.span, rule));
         }
         if !matches!(winner.how, Said::Relationship) {
             self.lost_defaults(resource, name, winner, &mut lost);
         }
+        self.lost_data(winner, levels, &mut lost);
         self.lost_parameters(resource, name, winner, &mut lost);
         lost
     }
 
-    fn loser(&self, attribute: &Attribute, rule: Rule) -> Lost {
+    /// What levels of the data say about a parameter that was given, or that a higher one decided.
+    fn lost_data(&self, winner: &Attribute, levels: &[Value], lost: &mut Vec<Lost>) {
+        let (levels, rule) = match winner.how {
+            Said::Declared => (levels, Rule::GivenOverData),
+            Said::Data => {
+                let at = self.written_at(winner.value.origin);
+                let decided = |level: &Value| at.is_some() && level.origin.offset() == at;
+                let Some(decided) = levels.iter().position(decided) else {
+                    return;
+                };
+                (&levels[decided + 1..], Rule::HigherLevel)
+            }
+            _ => return,
+        };
+        for level in levels {
+            let Some(at) = level.origin.offset() else {
+                continue;
+            };
+            lost.push(self.loser(level, Span::at(at), rule));
+        }
+    }
+
+    /// Where a value of the data is written, if one level decided it.
+    fn written_at(&self, origin: Origin) -> Option<u32> {
+        let origin = self.evaluator.handed_on_by(origin);
+        match self.evaluator.trace.source(origin) {
+            Source::Node(Node::Made {
+                by: Making::Interpolation | Making::Conversion,
+                operands,
+            }) => {
+                let made_of = self.evaluator.trace.operands(*operands).first()?;
+                self.written_at(made_of.origin)
+            }
+            _ => origin.offset(),
+        }
+    }
+
+    fn loser(&self, value: &Value, said: Span, rule: Rule) -> Lost {
         let mut builder = Builder::default();
-        send_value(&attribute.value, Reader::Person, &mut builder);
-        let is_secret = self.has_secret(&attribute.value);
+        send_value(value, Reader::Person, &mut builder);
+        let is_secret = self.has_secret(value);
         Lost {
             value: Some(match is_secret {
                 true => Shown::Secret,
                 false => Shown::Value(builder.finish().expect("a value was sent")),
             }),
-            span: self.place(attribute.value.origin).unwrap_or(attribute.span),
+            span: self.place(value.origin).unwrap_or(said),
             rule,
             through: Vec::new(),
         }
@@ -708,7 +746,7 @@ impl<'a, 't> Teller<'a, 't> {
                     Said::Default => Rule::NearestDefault,
                     _ => Rule::SetOverDefault,
                 };
-                let loser = self.loser(default, rule);
+                let loser = self.loser(&default.value, default.span, rule);
                 if !lost.iter().any(|other| other.span == loser.span) {
                     lost.push(loser);
                 }

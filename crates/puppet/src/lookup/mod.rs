@@ -135,6 +135,38 @@ struct Hierarchy<'t, 'm> {
 }
 
 impl<'t> Evaluator<'t> {
+    /// What each level of the data says about a parameter of a class, as it is written there, the highest first. It is
+    /// for those who ask afterwards, and leaves no trace.
+    pub(crate) fn levels_about(&mut self, key: &str, span: Span) -> Vec<Value> {
+        let Some(key) = Key::read(key) else {
+            return Vec::new();
+        };
+        let nothing = Hash::default();
+        let query = Query::new(span, Origin::written(span.start), &nothing, &nothing);
+        let located = self.lookups.located.clone();
+        let mut said = Vec::new();
+        for layer in [Layer::Global, Layer::Environment, Layer::Module] {
+            let configuration = self.configuration(layer, key.module());
+            let Some(configuration) = configuration.filter(|known| known.mistake.is_none()) else {
+                continue;
+            };
+            let last_resort = configuration.default_hierarchy.as_deref();
+            let last_resort = last_resort.filter(|_| layer == Layer::Module);
+            for levels in [Some(configuration.hierarchy.as_slice()), last_resort] {
+                let levels = levels.map(|levels| self.located(&query, configuration, levels));
+                let Some(Ok(located)) = levels else {
+                    continue;
+                };
+                let files = located.levels.iter().flat_map(|level| &level.files);
+                let data = files.filter_map(|file| file.data);
+                let found = data.filter_map(|data| data.entries.position(&key.root));
+                said.extend(found.map(|(_, value)| value.clone()));
+            }
+        }
+        self.lookups.located = located;
+        said
+    }
+
     /// What the data say about a parameter of a class.
     pub(crate) fn automatic(&mut self, key: &str, span: Span) -> Outcome<Option<Value>> {
         let nothing = Hash::default();
