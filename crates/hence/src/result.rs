@@ -20,16 +20,13 @@ pub fn replace(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    match fs::symlink_metadata(path) {
-        // What a link leads to is replaced, not the link; a link to nowhere is.
-        Ok(metadata) if metadata.is_symlink() => match fs::canonicalize(path) {
-            Ok(path) => replace(&path, write),
-            Err(_) => Draft::of(path)?.made_by(write),
-        },
+    match fs::metadata(path) {
         // A pipe or a device stays what it is.
         Ok(metadata) if !metadata.is_file() && !metadata.is_dir() => {
             write(&mut File::create(path)?)
         }
+        // What a link leads to is replaced, not the link.
+        Ok(_) if path.is_symlink() => Draft::of(&fs::canonicalize(path)?)?.made_by(write),
         _ => Draft::of(path)?.made_by(write),
     }
 }
@@ -184,5 +181,19 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "one");
         assert_eq!(fs::read_dir(&directory).unwrap().count(), 1);
         fs::remove_dir_all(directory).unwrap();
+    }
+
+    /// `/dev/stdout` is a link to something that has no name if another program reads it.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_link_to_a_pipe_stays_and_what_is_written_goes_through_it() {
+        use std::os::fd::AsRawFd;
+        let (mut reader, writer) = io::pipe().unwrap();
+        let link = format!("/proc/self/fd/{}", writer.as_raw_fd());
+        replace(Path::new(&link), |file| file.write_all(b"{}")).unwrap();
+        drop(writer);
+        let mut read = String::new();
+        reader.read_to_string(&mut read).unwrap();
+        assert_eq!(read, "{}");
     }
 }
