@@ -7,3 +7,4 @@ class db(Integer $port = 5432) {
 }
 include web
 class { 'db': port => 1 }
+notify { 'looked up': message => lookup('web::port') }

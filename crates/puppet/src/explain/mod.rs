@@ -134,18 +134,19 @@ impl<'t> Compiled<'t> {
         })
     }
 
-    /// What the levels of the data say about a parameter, if it is one of a class.
+    /// What the levels of the data say about a parameter of a class, or else about the key that a value is looked up by.
     fn levels_about(&mut self, subject: &Subject) -> Vec<Value> {
+        let Some(name) = &subject.attribute else {
+            return Vec::new();
+        };
         let evaluator = &mut self.evaluator;
         let resource = &evaluator.resources[subject.id.index()];
-        match (&subject.attribute, resource.kind) {
-            (Some(name), ResourceKind::Class { .. }) if subject.containers.is_empty() => {
-                let key = format!("{}::{name}", resource.title);
-                let span = resource.span.unwrap_or(Span::at(0));
-                evaluator.levels_about(&key, span)
-            }
-            _ => Vec::new(),
-        }
+        let span = resource.span.unwrap_or(Span::at(0));
+        let key = match resource.kind {
+            ResourceKind::Class { .. } => Some(format!("{}::{name}", resource.title)),
+            _ => evaluator.key_of_written(subject.value.origin),
+        };
+        key.map_or(Vec::new(), |key| evaluator.levels_about(&key, span))
     }
 
     /// Whether the catalog names the attribute at a path, or around it, as sensitive.

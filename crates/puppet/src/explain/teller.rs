@@ -670,40 +670,20 @@ impl<'a, 't> Teller<'a, 't> {
         lost
     }
 
-    /// What levels of the data say about a parameter that was given, or that a higher one decided.
+    /// What levels of the data say about something that was given, or that a higher one decided.
     fn lost_data(&self, winner: &Attribute, levels: &[Value], lost: &mut Vec<Lost>) {
-        let (levels, rule) = match winner.how {
-            Said::Declared => (levels, Rule::GivenOverData),
-            Said::Data => {
-                let at = self.written_at(winner.value.origin);
-                let decided = |level: &Value| at.is_some() && level.origin.offset() == at;
-                let Some(decided) = levels.iter().position(decided) else {
-                    return;
-                };
-                (&levels[decided + 1..], Rule::HigherLevel)
-            }
-            _ => return,
+        let at = self.evaluator.written_in_data(winner.value.origin);
+        let decides = |level: &Value| at.is_some() && level.origin.offset() == at;
+        let (levels, rule) = match (levels.iter().position(decides), winner.how) {
+            (Some(decides), _) => (&levels[decides + 1..], Rule::HigherLevel),
+            (None, Said::Declared) => (levels, Rule::GivenOverData),
+            (None, _) => return,
         };
         for level in levels {
             let Some(at) = level.origin.offset() else {
                 continue;
             };
             lost.push(self.loser(level, Span::at(at), rule));
-        }
-    }
-
-    /// Where a value of the data is written, if one level decided it.
-    fn written_at(&self, origin: Origin) -> Option<u32> {
-        let origin = self.evaluator.handed_on_by(origin);
-        match self.evaluator.trace.source(origin) {
-            Source::Node(Node::Made {
-                by: Making::Interpolation | Making::Conversion,
-                operands,
-            }) => {
-                let made_of = self.evaluator.trace.operands(*operands).first()?;
-                self.written_at(made_of.origin)
-            }
-            _ => origin.offset(),
         }
     }
 

@@ -43,8 +43,8 @@ use locate::{Located, LocatedFile};
 use options::{Options, Sources};
 
 use crate::evaluate::{Evaluator, Outcome, Stop, failed};
-use crate::trace::{DefinitionId, Node, Origin};
-use crate::value::{Datum, Hash, Value};
+use crate::trace::{DefinitionId, Making, Node, Origin, Source};
+use crate::value::{Datum, Entry, Hash, Value};
 
 /// A key whose value needs the key itself.
 pub const RECURSIVE: Code = Code::new("puppet.recursive-lookup");
@@ -135,8 +135,34 @@ struct Hierarchy<'t, 'm> {
 }
 
 impl<'t> Evaluator<'t> {
-    /// What each level of the data says about a parameter of a class, as it is written there, the highest first. It is
-    /// for those who ask afterwards, and leaves no trace.
+    /// Where a value stands in the data, if one level decided it.
+    pub(crate) fn written_in_data(&self, origin: Origin) -> Option<u32> {
+        let origin = self.handed_on_by(origin);
+        match self.trace.source(origin) {
+            Source::Node(Node::Made {
+                by: Making::Interpolation | Making::Conversion,
+                operands,
+            }) => {
+                let made_of = self.trace.operands(*operands).first()?;
+                self.written_in_data(made_of.origin)
+            }
+            _ => origin.offset(),
+        }
+    }
+
+    /// The key of the data whose value something is.
+    pub(crate) fn key_of_written(&self, origin: Origin) -> Option<String> {
+        let at = self.written_in_data(origin)?;
+        let mut files = self.lookups.files.values();
+        let data = files.find(|data| (data.span.start..data.span.end).contains(&at))?;
+        let is_it = |entry: &Entry| entry.value.origin.offset() == Some(at);
+        let mut entries = data.entries.iter();
+        let (key, _) = entries.find(|(_, entry)| is_it(entry))?;
+        Some(crate::text::text(key).to_string())
+    }
+
+    /// What each level of the data says about a key, as it is written there, the highest first. It is for those who ask
+    /// afterwards, and leaves no trace.
     pub(crate) fn levels_about(&mut self, key: &str, span: Span) -> Vec<Value> {
         let Some(key) = Key::read(key) else {
             return Vec::new();
