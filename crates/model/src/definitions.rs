@@ -142,6 +142,7 @@ pub(crate) fn element(
                 let line = store.entry(target.entry);
                 (cell, origin) = (line.cell, line.origin);
             }
+            Source::Node(Node::Operation(operation)) if operation.together => break,
             Source::Node(Node::Operation(operation)) => match operation.operator {
                 "[ ]" => {
                     let operand = operation.operands.get(index);

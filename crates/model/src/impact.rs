@@ -265,7 +265,7 @@ impl Walk<'_, '_> {
                 self.place.contains(link.span.start) || self.is_way_marked(link)
             }
             Source::Node(Node::Operation(operation)) => match operation.operator {
-                "[ ]" | "<>" => self.place.contains(operation.span.start),
+                "[ ]" | "<>" if !operation.together => self.place.contains(operation.span.start),
                 _ => self.is_origin_marked(origin),
             },
         }

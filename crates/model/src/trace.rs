@@ -81,6 +81,8 @@ pub struct Operation<O = Origin> {
     pub span: Span,
     /// What it was computed from.
     pub operands: Vec<Operand<O>>,
+    /// Whether the elements of the result stand or fall together: then each depends on all operands.
+    pub together: bool,
 }
 
 /// What an operation was computed from.

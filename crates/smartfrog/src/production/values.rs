@@ -52,6 +52,8 @@ pub(crate) fn resolve<R: Recorder>(
         counter: -1,
         counted: None,
         decided: Vec::new(),
+        unsure: false,
+        unsure_values: FxHashSet::default(),
         tasks: Vec::new(),
         class: None,
     };
@@ -179,6 +181,10 @@ pub(super) struct Pass<'a, R: Recorder> {
     counted: Option<Valued<R>>,
     /// What has decided, so far, that the expression is left to the run time: conditions, and values that are.
     decided: Vec<(Valued<R>, Role)>,
+    /// Whether other conditions could have left what was evaluated so far to the run time.
+    unsure: bool,
+    /// The values of which that is so.
+    unsure_values: FxHashSet<(FrameId, Symbol)>,
     /// A task that waits for others stands below them.
     tasks: Vec<Task>,
     /// The name that makes a component a function.
@@ -366,6 +372,7 @@ impl<R: Recorder> Pass<'_, R> {
 
     /// Computes one value, or first what it needs.
     fn value(&mut self, frame: FrameId, name: Symbol, what: What, want: Want) {
+        self.unsure = false;
         let (result, span) = match what {
             What::Function(inner) => {
                 let place = self.place_of(frame, name);
@@ -389,6 +396,9 @@ impl<R: Recorder> Pass<'_, R> {
         };
         match result {
             Ok(target) => {
+                if self.unsure {
+                    self.unsure_values.insert((frame, name));
+                }
                 self.settle(frame, name, target, span);
                 if want == Want::Whole {
                     self.complete(frame, name, target);
@@ -498,6 +508,7 @@ impl<R: Recorder> Pass<'_, R> {
                     _ => None,
                 };
                 let decided = decides.filter(|&truth| result == Plain::Bool(truth));
+                let decided = decided.filter(|_| !self.unsure);
                 let decisive =
                     decided.and_then(|truth| plain.iter().position(|v| *v == Plain::Bool(truth)));
                 match decisive {
@@ -509,12 +520,19 @@ impl<R: Recorder> Pass<'_, R> {
                 let condition = self.operand(frame, &parts[0], hidden + 1)?;
                 self.decided.push((condition, Role::Condition));
                 let chosen = self.condition(condition, parts[0].span())?;
-                let branch = if chosen { &parts[1] } else { &parts[2] };
+                let (branch, other) = match chosen {
+                    true => (&parts[1], &parts[2]),
+                    false => (&parts[2], &parts[1]),
+                };
+                self.unsure |= self.could_be_left(frame, other, hidden + 1);
                 let conditions = vec![(condition, Role::Condition)];
                 return self.chosen("IF", *span, conditions, frame, branch, hidden);
             }
             Expression::Switch(branches, span) => {
                 let mut conditions = Vec::new();
+                for (_, value) in branches {
+                    self.unsure |= self.could_be_left(frame, value, hidden + 1);
+                }
                 for (condition, value) in branches {
                     let tested = self.operand(frame, condition, hidden + 1)?;
                     conditions.push((tested, Role::Condition));
@@ -553,6 +571,34 @@ impl<R: Recorder> Pass<'_, R> {
         operands.push((value, Role::Operand));
         let valued = self.operation(operator, span, value.cell, &operands);
         Ok(Target::Value(valued))
+    }
+
+    /// Whether a branch would be left to the run time, or might be, if it were chosen.
+    fn could_be_left(&mut self, frame: FrameId, branch: &Expression, hidden: usize) -> bool {
+        match branch {
+            Expression::Call(..) | Expression::Lazy(..) => true,
+            Expression::Reference(reference) => {
+                let decided = self.decided.len();
+                let unsure = std::mem::take(&mut self.unsure);
+                let found = self.reference(frame, reference, hidden);
+                self.decided.truncate(decided);
+                let is_unsure = std::mem::replace(&mut self.unsure, unsure);
+                is_unsure || matches!(found, Err(Trouble::Lazy | Trouble::First(..)))
+            }
+            Expression::Vector(parts, _) | Expression::Operation(_, parts, _) => parts
+                .iter()
+                .any(|part| self.could_be_left(frame, part, hidden + 1)),
+            Expression::If(parts, _) => parts
+                .iter()
+                .any(|part| self.could_be_left(frame, part, hidden + 1)),
+            Expression::Switch(branches, _) => branches.iter().any(|(condition, value)| {
+                self.could_be_left(frame, condition, hidden + 1)
+                    || self.could_be_left(frame, value, hidden + 1)
+            }),
+            Expression::Literal(..) | Expression::Component(_) | Expression::ToBeDefined(_) => {
+                false
+            }
+        }
     }
 
     fn operand(
@@ -603,6 +649,7 @@ impl<R: Recorder> Pass<'_, R> {
             operator,
             span,
             operands,
+            together: self.unsure,
         });
         Valued { cell, origin }
     }
@@ -733,6 +780,7 @@ impl<R: Recorder> Pass<'_, R> {
             hidden = 0;
             loop {
                 if let Some(next) = self.attribute(current, part.name)? {
+                    self.unsure |= self.unsure_values.contains(&(current, part.name));
                     target = next;
                     break;
                 }
@@ -831,6 +879,7 @@ impl<R: Recorder> Pass<'_, R> {
                     return Err(Trouble::Reported);
                 }
                 Some(Target::Value(valued)) => {
+                    self.unsure |= self.unsure_values.contains(&(frame, name));
                     is_lazy |= self.is_lazy(valued.cell);
                     arguments.push((text, valued));
                 }
