@@ -1,5 +1,6 @@
 //! Where a command's data and words go.
 
+use std::collections::HashSet;
 use std::io::{self, BufRead, Read, Write};
 use std::path::PathBuf;
 
@@ -129,8 +130,13 @@ impl<'w> Console<'w> {
     /// Shows what is wrong.
     pub fn show(&mut self, sources: &Sources, diagnostics: &[Diagnostic]) {
         let wording = self.wording();
+        // A file that is included twice has each of its mistakes twice.
+        let mut said = HashSet::new();
         for diagnostic in diagnostics {
-            self.words(&wording.word(sources, diagnostic));
+            let words = wording.word(sources, diagnostic);
+            if said.insert(words.clone()) {
+                self.words(&words);
+            }
         }
     }
 
