@@ -448,9 +448,14 @@ impl Evaluator<'_> {
                 let mut diagnostic = Diagnostic::error(UNKNOWN_FUNCTION, message).at(span);
                 let file = self.unit.sources.file_at(span.start);
                 if let Some(defined) = self.tree.macro_named(file, name) {
+                    // The name stands above the use, and the definition does not end above it.
+                    let help = match defined.end <= span.start {
+                        true => "a macro cannot use itself",
+                        false => "a macro can be used only below its definition: move it up",
+                    };
                     diagnostic = diagnostic
                         .label(defined, "a macro of that name is defined here")
-                        .help("a macro can be used only below its definition: move it up");
+                        .help(help);
                 } else if let Some(near) = self.function_like(&text, file, span) {
                     diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
                 } else {

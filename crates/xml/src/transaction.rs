@@ -60,6 +60,12 @@ pub fn commit(
     let (document, notes) = work.finish();
     let mut troubles = notes;
     troubles.retain(|note| nowhere == Nowhere::Refuse || note.code != NOTHING_THERE);
+    for trouble in &mut troubles {
+        if trouble.code == NOTHING_THERE && trouble.help.is_empty() {
+            let help = "`--nowhere` does the rest all the same";
+            trouble.help.push(help.into());
+        }
+    }
     if troubles.is_empty() {
         troubles.extend(entities::check(sources, &document.tree, dtd));
     }
@@ -345,12 +351,12 @@ impl<'w> Work<'w> {
                 let trouble = Diagnostic::error(NOTHING_THERE, message).at(step.span);
                 let near = similar(&step.name, names.iter().map(String::as_str));
                 let near = near.first().filter(|near| **near != step.name);
-                let help = match near {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => "`--nowhere` does the rest all the same".to_owned(),
+                let trouble = match near {
+                    Some(near) => trouble.help(format!("did you mean `{near}`?")),
+                    None => trouble,
                 };
                 self.notes.push(Note {
-                    trouble: trouble.help(help),
+                    trouble,
                     family: Vec::new(),
                 });
                 return;
