@@ -15,7 +15,7 @@ use crate::resource_types;
 use crate::scope::{Frame, Scope, ScopeId, ScopeKind, Variables};
 use crate::site::Loaded;
 use crate::syntax::{Definition, DefinitionKind, Form, NodeMatchKind, Parameter};
-use crate::trace::{self, Cause, Definition as Defined, How, Origin, ResourceId};
+use crate::trace::{self, Cause, Definition as Defined, How, Node, Origin, ResourceId, Source};
 use crate::types::{Alias, Type};
 use crate::value::{Datum, Value};
 
@@ -584,6 +584,13 @@ impl<'t> Evaluator<'t> {
                 continue;
             };
             if value.is_undef() && parameter.default.is_some() {
+                // What the data say lets the default be used, as if they said nothing.
+                if let Source::Node(Node::Found { value, decided, .. }) =
+                    self.trace.source(value.origin)
+                {
+                    let asked = [&[*value], self.trace.decided(*decided)].concat();
+                    self.trace.miss(parameter.span, asked);
+                }
                 continue;
             }
             self.set_parameter(id, parameter, value, Said::Data);
