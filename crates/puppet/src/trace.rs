@@ -206,6 +206,8 @@ pub enum Making {
     Conversion,
     /// The slashes at the end of a file's title were left out.
     Path,
+    /// A value was added to what an attribute had: `+>`.
+    Addition,
 }
 
 /// What an operation was computed from: see [`Trace::operands`].

@@ -831,7 +831,9 @@ impl<'t> Evaluator<'t> {
             let mut values = Vec::new();
             flatten(&current.value, &mut values);
             flatten(&attribute.value, &mut values);
-            attribute.value.datum = Datum::Array(values.into());
+            let added_to = [current.value.clone(), attribute.value];
+            let origin = self.trace.made(Making::Addition, added_to);
+            attribute.value = Value::new(Array::from(values), origin);
         }
         self.resources[id.index()].set(attribute);
         Ok(())
