@@ -208,6 +208,8 @@ pub enum Making {
     Path,
     /// A value was added to what an attribute had: `+>`.
     Addition,
+    /// The arrays in an array were opened, as an attribute with references in it shows them.
+    Flattening,
 }
 
 /// What an operation was computed from: see [`Trace::operands`].

@@ -870,6 +870,7 @@ impl<'t> Evaluator<'t> {
                 resource.attributes.insert(0, path);
             }
             reveal_sensitive(resource);
+            flatten_references(resource, &mut self.trace);
             check_attributes(resource)?;
         }
         Ok(())
@@ -914,6 +915,40 @@ fn reveal_sensitive(resource: &mut Resource<'_>) {
     if !sensitive.is_empty() {
         resource.rare_mut().sensitive = sensitive;
     }
+}
+
+/// Arrays with references in them are flat in the catalog, and what connects resources has no holes.
+fn flatten_references(resource: &mut Resource<'_>, trace: &mut Trace<'_>) {
+    for attribute in &mut resource.attributes {
+        let Datum::Array(array) = &attribute.value.datum else {
+            continue;
+        };
+        let relates = resource_types::is_relationship(&attribute.name);
+        let is_plain = |value: &Value| match &value.datum {
+            Datum::Array(_) => false,
+            Datum::Undef => !relates,
+            _ => true,
+        };
+        if array.iter().all(is_plain) {
+            continue;
+        }
+        let mut flat = Vec::new();
+        flatten(&attribute.value, &mut flat);
+        if !relates && !flat.iter().any(|value| is_reference(&value.datum)) {
+            continue;
+        }
+        flat.retain(|value| !relates || !value.is_undef());
+        // Where an element stands depends on all that stands before it.
+        let origin = trace.made(Making::Flattening, [attribute.value.clone()]);
+        attribute.value = Value::new(Array::from(flat), origin);
+    }
+}
+
+fn is_reference(datum: &Datum) -> bool {
+    let Datum::Type(kind) = datum else {
+        return false;
+    };
+    matches!(**kind, Type::Resource(_, Some(_)) | Type::Class(Some(_)))
 }
 
 /// What is wrong with the attributes of a resource of a built-in type.

@@ -720,8 +720,10 @@ impl<'a, 't> Teller<'a, 't> {
         used: &[&Attribute],
         lost: &mut Vec<Lost>,
     ) {
-        let is_used =
-            |span: Span| used.iter().any(|one| one.how == Said::Default && one.span == span);
+        let is_used = |span: Span| {
+            used.iter()
+                .any(|one| one.how == Said::Default && one.span == span)
+        };
         let mut next = Some(resource.scope);
         while let Some(id) = next {
             let scope = &self.evaluator.scopes[id.index()];
@@ -887,6 +889,7 @@ fn making(by: Making) -> Cow<'static, str> {
         Making::Conversion => "convert_to".into(),
         Making::Path => "title".into(),
         Making::Addition => "+>".into(),
+        Making::Flattening => "flatten".into(),
     }
 }
 
