@@ -16,7 +16,7 @@ use crate::scope::{Frame, Scope, ScopeId, ScopeKind, Variables};
 use crate::site::Loaded;
 use crate::syntax::{Definition, DefinitionKind, Form, NodeMatchKind, Parameter};
 use crate::trace::{self, Cause, Definition as Defined, How, Node, Origin, ResourceId, Source};
-use crate::types::{Alias, Type};
+use crate::types::{self, Alias, Type};
 use crate::value::{Datum, Value};
 
 /// A class that nobody defines.
@@ -666,6 +666,10 @@ impl<'t> Evaluator<'t> {
             let attribute = self.resources[id.index()].attribute(name);
             let span = attribute.map_or(parameter.span, |attribute| attribute.span);
             let subject = format!("{}: parameter '{name}'", self.shown_reference(id));
+            // `Optional` and `Variant` of nothing in particular have no instances, but a parameter takes any value.
+            if types::mismatch(&subject, &kind, &value.datum).is_empty() {
+                continue;
+            }
             let declared = (span != parameter.span).then_some(parameter.span);
             if let Err(stop) = self.expect(&kind, &value, &subject, span, declared)
                 && let Stop::Failed(trouble) = *stop
