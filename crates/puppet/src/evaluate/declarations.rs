@@ -127,6 +127,10 @@ impl<'t> Evaluator<'t> {
             }
             bodies.push((titles, attributes, body.span));
         }
+        // Also without a title, there must be such a type.
+        if type_name != "class" && bodies.iter().all(|(titles, ..)| titles.is_empty()) {
+            self.kind_named(&type_name, written.kind.span)?;
+        }
         let defaults = defaults.map_or_else(Vec::new, |(attributes, _)| attributes);
         for (titles, attributes, span) in bodies {
             let attributes = with_defaults(&defaults, attributes);
@@ -354,17 +358,7 @@ impl<'t> Evaluator<'t> {
             self.evaluate_resource(id)?;
             return Ok(id);
         }
-        let kind = match self.built_in(type_name) {
-            Some(kind) => ResourceKind::BuiltIn(kind),
-            None => match self.find_define(type_name)? {
-                Some(known) => ResourceKind::Defined(known.definition),
-                None => {
-                    let message = format!("there is no type of resources `{type_name}`");
-                    let trouble = Diagnostic::error(UNKNOWN_RESOURCE_TYPE, message).at(named_at);
-                    return Err(failed(self.suggest_type(trouble, type_name)));
-                }
-            },
-        };
+        let kind = self.kind_named(type_name, named_at)?;
         if let ResourceKind::Defined(definition) = kind {
             // Parameters that are not given become attributes by their defaults.
             let given = attributes.len();
@@ -394,6 +388,21 @@ impl<'t> Evaluator<'t> {
             self.evaluate_resource(id)?;
         }
         Ok(id)
+    }
+
+    /// What evaluating a resource of a type means, unless it is a class.
+    fn kind_named(&mut self, type_name: &EcoString, named_at: Span) -> Outcome<ResourceKind<'t>> {
+        if let Some(kind) = self.built_in(type_name) {
+            return Ok(ResourceKind::BuiltIn(kind));
+        }
+        match self.find_define(type_name)? {
+            Some(known) => Ok(ResourceKind::Defined(known.definition)),
+            None => {
+                let message = format!("there is no type of resources `{type_name}`");
+                let trouble = Diagnostic::error(UNKNOWN_RESOURCE_TYPE, message).at(named_at);
+                Err(failed(self.suggest_type(trouble, type_name)))
+            }
+        }
     }
 
     fn capitalised(&mut self, type_name: &EcoString) -> EcoString {
