@@ -15,7 +15,9 @@ use crate::resource_types;
 use crate::scope::{Frame, Scope, ScopeId, ScopeKind, Variables};
 use crate::site::Loaded;
 use crate::syntax::{Definition, DefinitionKind, Form, NodeMatchKind, Parameter};
-use crate::trace::{self, Cause, Definition as Defined, How, Node, Origin, ResourceId, Source};
+use crate::trace::{
+    self, Cause, Definition as Defined, DefinitionId, How, Node, Origin, ResourceId, Source,
+};
 use crate::types::{self, Alias, Type};
 use crate::value::{Datum, Value};
 
@@ -484,6 +486,36 @@ impl<'t> Evaluator<'t> {
             self.class_scopes.insert(definition.name.clone(), scope);
             self.data_for(id, definition)?;
         }
+        let (names, further) = self.given_parameters(id, definition);
+        self.frames.push(Frame::Parameters(names));
+        let defaults = self.parameter_defaults(id, definition);
+        let Some(Frame::Parameters(names)) = self.frames.pop() else {
+            unreachable!("it was put there");
+        };
+        defaults?;
+        self.check_parameters(id, definition, &names, &further)?;
+        let variables = &mut self.scopes[scope.index()].variables;
+        for (name, defined) in names
+            .into_iter()
+            .filter_map(|(name, some)| Some((name, some?)))
+        {
+            variables.insert(name, defined);
+        }
+        for (name, defined) in further {
+            variables.insert(name, defined);
+        }
+        Ok(())
+    }
+
+    /// What was given to a class or a resource: its parameters in their order, and what is none of them.
+    fn given_parameters(
+        &mut self,
+        id: ResourceId,
+        definition: &'t Definition,
+    ) -> (
+        Vec<(EcoString, Option<DefinitionId>)>,
+        Vec<(EcoString, DefinitionId)>,
+    ) {
         let mut names = Vec::with_capacity(definition.parameters.len());
         let mut further = Vec::new();
         for parameter in &definition.parameters {
@@ -510,22 +542,20 @@ impl<'t> Evaluator<'t> {
                 None => {}
             }
         }
-        self.frames.push(Frame::Parameters(names));
-        let defaults = self.parameter_defaults(id, definition);
-        let Some(Frame::Parameters(names)) = self.frames.pop() else {
-            unreachable!("it was put there");
-        };
-        defaults?;
-        self.check_parameters(id, definition, &names, &further)?;
-        let variables = &mut self.scopes[scope.index()].variables;
-        for (name, defined) in names
-            .into_iter()
-            .filter_map(|(name, some)| Some((name, some?)))
-        {
-            variables.insert(name, defined);
-        }
-        for (name, defined) in further {
-            variables.insert(name, defined);
+        (names, further)
+    }
+
+    /// Virtual resources that nobody realised must be given what their definitions take, too.
+    pub(crate) fn check_virtual(&mut self) -> Outcome<()> {
+        for id in (0..self.resources.len()).map(ResourceId::from_index) {
+            let resource = &self.resources[id.index()];
+            if let ResourceKind::Defined(definition) = resource.kind
+                && resource.is_virtual
+                && !resource.evaluated
+            {
+                let (names, further) = self.given_parameters(id, definition);
+                self.check_parameters(id, definition, &names, &further)?;
+            }
         }
         Ok(())
     }
@@ -639,13 +669,17 @@ impl<'t> Evaluator<'t> {
         &mut self,
         id: ResourceId,
         definition: &'t Definition,
-        names: &[(EcoString, Option<crate::trace::DefinitionId>)],
-        further: &[(EcoString, crate::trace::DefinitionId)],
+        names: &[(EcoString, Option<DefinitionId>)],
+        further: &[(EcoString, DefinitionId)],
     ) -> Outcome<()> {
         let declared = self.resources[id.index()].span;
         let mut troubles = Vec::new();
         for (parameter, (name, defined)) in definition.parameters.iter().zip(names) {
             let Some(defined) = defined else {
+                // The default of one that is never evaluated is not, either.
+                if parameter.default.is_some() {
+                    continue;
+                }
                 let reference = self.shown_reference(id);
                 let message = format!("{reference}: expects a value for parameter '{name}'");
                 let mut trouble = Diagnostic::error(MISSING_PARAMETER, message);
