@@ -166,6 +166,7 @@ impl<'t> Evaluator<'t> {
         let body = self.apart(ScopeId::TOP, |evaluator| {
             evaluator.deeper(span, |evaluator| evaluator.expression(kind))
         })?;
+        self.alias_origins.insert(name.clone(), body.origin);
         match body.datum {
             Datum::Type(body) => match alias.define(body.as_ref().clone()) {
                 Ok(()) => Ok(Some(value)),
