@@ -9,7 +9,7 @@ use crate::resource::{Attribute, Resource, ResourceKind, Said, capitalised, is_t
 use crate::resource_types;
 use crate::scope::ScopeId;
 use crate::syntax::{self, Amendment, AttributeKind, Expression, Form, Kind};
-use crate::trace::{ControlId, Making, Node, Origin, ResourceId, Trace};
+use crate::trace::{Cause, ControlId, Making, Node, Origin, ResourceId, Trace};
 use crate::types::Type;
 use crate::value::{Array, Datum, Value};
 
@@ -80,8 +80,24 @@ impl<'t> Evaluator<'t> {
         written: &'t syntax::Resource,
         declared: &mut dyn FnMut(ResourceId),
     ) -> Outcome<()> {
+        let at = &written.kind;
+        let (type_name, outcome) = self.resource_type_named(at)?;
+        match outcome.node() {
+            // Another type would be another resource.
+            Some(_) => self.under(Cause::Test { outcome, at }, |evaluator| {
+                evaluator.declarations_of(type_name, written, declared)
+            }),
+            None => self.declarations_of(type_name, written, declared),
+        }
+    }
+
+    fn declarations_of(
+        &mut self,
+        type_name: EcoString,
+        written: &'t syntax::Resource,
+        declared: &mut dyn FnMut(ResourceId),
+    ) -> Outcome<()> {
         let form = written.form;
-        let type_name = self.resource_type_named(&written.kind)?;
         let mut bodies = Vec::with_capacity(written.bodies.len());
         let mut defaults: Option<(Vec<Attribute>, Span)> = None;
         let mut titles_so_far: Vec<EcoString> = Vec::new();
@@ -167,17 +183,17 @@ impl<'t> Evaluator<'t> {
         self.reference_to(id, origin)
     }
 
-    /// The type that a declaration names: `file`, `File`, `Resource['file']`.
-    fn resource_type_named(&mut self, at: &'t Expression) -> Outcome<EcoString> {
+    /// The type that a declaration names, and where it comes from: `file`, `File`, `Resource['file']`.
+    fn resource_type_named(&mut self, at: &'t Expression) -> Outcome<(EcoString, Origin)> {
         if let Kind::Name(name) = &at.kind {
             let name = name.strip_prefix("::").unwrap_or(name);
-            return Ok(lowered(name).into());
+            return Ok((lowered(name).into(), Origin::NOWHERE));
         }
         let value = self.nested(at)?;
         match &value.datum {
             Datum::Type(kind) => match kind.as_ref() {
-                Type::Resource(Some(name), None) => Ok(name.clone()),
-                Type::Class(None) => Ok("class".into()),
+                Type::Resource(Some(name), None) => Ok((name.clone(), value.origin)),
+                Type::Class(None) => Ok(("class".into(), value.origin)),
                 other => {
                     let message = format!("`{other}` is no type of resources");
                     fail(RESOURCE_TYPE, message, at.span)
