@@ -47,6 +47,14 @@ pub struct Known<'t> {
     pub module: Option<EcoString>,
 }
 
+/// What was given to a class or a resource.
+struct Given {
+    /// Its parameters, in their order.
+    names: Vec<(EcoString, Option<DefinitionId>)>,
+    /// What is none of them.
+    further: Vec<(EcoString, DefinitionId)>,
+}
+
 impl<'t> Evaluator<'t> {
     /// Takes note of everything that a file defines (CDef, CDefI, CDefP, CDefPI, RDef).
     pub(crate) fn learn(&mut self, loaded: &'t Loaded) -> Outcome<()> {
@@ -487,7 +495,7 @@ impl<'t> Evaluator<'t> {
             self.class_scopes.insert(definition.name.clone(), scope);
             self.data_for(id, definition)?;
         }
-        let (names, further) = self.given_parameters(id, definition);
+        let Given { names, further } = self.given_parameters(id, definition);
         self.frames.push(Frame::Parameters(names));
         let defaults = self.parameter_defaults(id, definition);
         let Some(Frame::Parameters(names)) = self.frames.pop() else {
@@ -508,15 +516,8 @@ impl<'t> Evaluator<'t> {
         Ok(())
     }
 
-    /// What was given to a class or a resource: its parameters in their order, and what is none of them.
-    fn given_parameters(
-        &mut self,
-        id: ResourceId,
-        definition: &'t Definition,
-    ) -> (
-        Vec<(EcoString, Option<DefinitionId>)>,
-        Vec<(EcoString, DefinitionId)>,
-    ) {
+    /// What a class or a resource was given so far.
+    fn given_parameters(&mut self, id: ResourceId, definition: &'t Definition) -> Given {
         let mut names = Vec::with_capacity(definition.parameters.len());
         let mut further = Vec::new();
         for parameter in &definition.parameters {
@@ -543,7 +544,7 @@ impl<'t> Evaluator<'t> {
                 None => {}
             }
         }
-        (names, further)
+        Given { names, further }
     }
 
     /// Virtual resources that nobody realised must be given what their definitions take, too.
@@ -554,7 +555,7 @@ impl<'t> Evaluator<'t> {
                 && resource.is_virtual
                 && !resource.evaluated
             {
-                let (names, further) = self.given_parameters(id, definition);
+                let Given { names, further } = self.given_parameters(id, definition);
                 self.check_parameters(id, definition, &names, &further)?;
             }
         }
