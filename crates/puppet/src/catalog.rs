@@ -9,9 +9,7 @@ use hence_model::value::{Event, Sink};
 use rustc_hash::FxHasher;
 
 use crate::compile::Compiled;
-use crate::evaluate::flatten;
-use crate::resource::{Attribute, Resource, ResourceKind, capitalised, write_capitalised};
-use crate::resource_types;
+use crate::resource::{Resource, ResourceKind, capitalised, write_capitalised};
 use crate::syntax::Form;
 use crate::trace::ResourceId;
 use crate::types::Type;
@@ -258,35 +256,10 @@ pub(crate) fn send_attributes(resource: &Resource<'_>, reader: Reader, sink: &mu
     for attribute in &resource.attributes {
         if !attribute.value.is_undef() {
             sink.event(Event::Key(&attribute.name));
-            send_attribute(attribute, reader, sink);
+            send_value(&attribute.value, reader, sink);
         }
     }
     sink.event(Event::MapEnd);
-}
-
-/// Arrays with references in them are flat, and what connects resources has no holes.
-fn send_attribute(attribute: &Attribute, reader: Reader, sink: &mut impl Sink) {
-    let relates = resource_types::is_relationship(&attribute.name);
-    let Datum::Array(_) = &attribute.value.datum else {
-        return send_value(&attribute.value, reader, sink);
-    };
-    let mut flat = Vec::new();
-    flatten(&attribute.value, &mut flat);
-    if !relates && !flat.iter().any(|value| is_reference(&value.datum)) {
-        return send_value(&attribute.value, reader, sink);
-    }
-    sink.event(Event::ListStart);
-    for value in flat.iter().filter(|value| !relates || !value.is_undef()) {
-        send_value(value, reader, sink);
-    }
-    sink.event(Event::ListEnd);
-}
-
-fn is_reference(datum: &Datum) -> bool {
-    let Datum::Type(kind) = datum else {
-        return false;
-    };
-    matches!(**kind, Type::Resource(_, Some(_)) | Type::Class(Some(_)))
 }
 
 /// Sends a value as a catalog shows it.

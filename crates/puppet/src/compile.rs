@@ -203,6 +203,7 @@ impl<'t> Evaluator<'t> {
         self.generate()?;
         self.relate()?;
         self.late_overrides()?;
+        self.check_virtual()?;
         self.settle_attributes()?;
         self.hand_down();
         self.check_collectors()?;

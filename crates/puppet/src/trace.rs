@@ -206,6 +206,10 @@ pub enum Making {
     Conversion,
     /// The slashes at the end of a file's title were left out.
     Path,
+    /// A value was added to what an attribute had: `+>`.
+    Addition,
+    /// The arrays in an array were opened, as an attribute with references in it shows them.
+    Flattening,
 }
 
 /// What an operation was computed from: see [`Trace::operands`].

@@ -15,8 +15,10 @@ use crate::resource_types;
 use crate::scope::{Frame, Scope, ScopeId, ScopeKind, Variables};
 use crate::site::Loaded;
 use crate::syntax::{Definition, DefinitionKind, Form, NodeMatchKind, Parameter};
-use crate::trace::{self, Cause, Definition as Defined, How, Origin, ResourceId};
-use crate::types::{Alias, Type};
+use crate::trace::{
+    self, Cause, Definition as Defined, DefinitionId, How, Node, Origin, ResourceId, Source,
+};
+use crate::types::{self, Alias, Type};
 use crate::value::{Datum, Value};
 
 /// A class that nobody defines.
@@ -43,6 +45,14 @@ pub struct Known<'t> {
     pub definition: &'t Definition,
     /// The module.
     pub module: Option<EcoString>,
+}
+
+/// What was given to a class or a resource.
+struct Given {
+    /// Its parameters, in their order.
+    names: Vec<(EcoString, Option<DefinitionId>)>,
+    /// What is none of them.
+    further: Vec<(EcoString, DefinitionId)>,
 }
 
 impl<'t> Evaluator<'t> {
@@ -164,6 +174,7 @@ impl<'t> Evaluator<'t> {
         let body = self.apart(ScopeId::TOP, |evaluator| {
             evaluator.deeper(span, |evaluator| evaluator.expression(kind))
         })?;
+        self.alias_origins.insert(name.clone(), body.origin);
         match body.datum {
             Datum::Type(body) => match alias.define(body.as_ref().clone()) {
                 Ok(()) => Ok(Some(value)),
@@ -484,6 +495,29 @@ impl<'t> Evaluator<'t> {
             self.class_scopes.insert(definition.name.clone(), scope);
             self.data_for(id, definition)?;
         }
+        let Given { names, further } = self.given_parameters(id, definition);
+        self.frames.push(Frame::Parameters(names));
+        let defaults = self.parameter_defaults(id, definition);
+        let Some(Frame::Parameters(names)) = self.frames.pop() else {
+            unreachable!("it was put there");
+        };
+        defaults?;
+        self.check_parameters(id, definition, &names, &further)?;
+        let variables = &mut self.scopes[scope.index()].variables;
+        for (name, defined) in names
+            .into_iter()
+            .filter_map(|(name, some)| Some((name, some?)))
+        {
+            variables.insert(name, defined);
+        }
+        for (name, defined) in further {
+            variables.insert(name, defined);
+        }
+        Ok(())
+    }
+
+    /// What a class or a resource was given so far.
+    fn given_parameters(&mut self, id: ResourceId, definition: &'t Definition) -> Given {
         let mut names = Vec::with_capacity(definition.parameters.len());
         let mut further = Vec::new();
         for parameter in &definition.parameters {
@@ -510,22 +544,20 @@ impl<'t> Evaluator<'t> {
                 None => {}
             }
         }
-        self.frames.push(Frame::Parameters(names));
-        let defaults = self.parameter_defaults(id, definition);
-        let Some(Frame::Parameters(names)) = self.frames.pop() else {
-            unreachable!("it was put there");
-        };
-        defaults?;
-        self.check_parameters(id, definition, &names, &further)?;
-        let variables = &mut self.scopes[scope.index()].variables;
-        for (name, defined) in names
-            .into_iter()
-            .filter_map(|(name, some)| Some((name, some?)))
-        {
-            variables.insert(name, defined);
-        }
-        for (name, defined) in further {
-            variables.insert(name, defined);
+        Given { names, further }
+    }
+
+    /// Virtual resources that nobody realised must be given what their definitions take, too.
+    pub(crate) fn check_virtual(&mut self) -> Outcome<()> {
+        for id in (0..self.resources.len()).map(ResourceId::from_index) {
+            let resource = &self.resources[id.index()];
+            if let ResourceKind::Defined(definition) = resource.kind
+                && resource.is_virtual
+                && !resource.evaluated
+            {
+                let Given { names, further } = self.given_parameters(id, definition);
+                self.check_parameters(id, definition, &names, &further)?;
+            }
         }
         Ok(())
     }
@@ -584,6 +616,13 @@ impl<'t> Evaluator<'t> {
                 continue;
             };
             if value.is_undef() && parameter.default.is_some() {
+                // What the data say lets the default be used, as if they said nothing.
+                if let Source::Node(Node::Found { value, decided, .. }) =
+                    self.trace.source(value.origin)
+                {
+                    let asked = [&[*value], self.trace.decided(*decided)].concat();
+                    self.trace.miss(parameter.span, asked);
+                }
                 continue;
             }
             self.set_parameter(id, parameter, value, Said::Data);
@@ -632,13 +671,17 @@ impl<'t> Evaluator<'t> {
         &mut self,
         id: ResourceId,
         definition: &'t Definition,
-        names: &[(EcoString, Option<crate::trace::DefinitionId>)],
-        further: &[(EcoString, crate::trace::DefinitionId)],
+        names: &[(EcoString, Option<DefinitionId>)],
+        further: &[(EcoString, DefinitionId)],
     ) -> Outcome<()> {
         let declared = self.resources[id.index()].span;
         let mut troubles = Vec::new();
         for (parameter, (name, defined)) in definition.parameters.iter().zip(names) {
             let Some(defined) = defined else {
+                // The default of one that is never evaluated is not, either.
+                if parameter.default.is_some() {
+                    continue;
+                }
                 let reference = self.shown_reference(id);
                 let message = format!("{reference}: expects a value for parameter '{name}'");
                 let mut trouble = Diagnostic::error(MISSING_PARAMETER, message);
@@ -659,6 +702,10 @@ impl<'t> Evaluator<'t> {
             let attribute = self.resources[id.index()].attribute(name);
             let span = attribute.map_or(parameter.span, |attribute| attribute.span);
             let subject = format!("{}: parameter '{name}'", self.shown_reference(id));
+            // `Optional` and `Variant` of nothing in particular have no instances, but a parameter takes any value.
+            if types::mismatch(&subject, &kind, &value.datum).is_empty() {
+                continue;
+            }
             let declared = (span != parameter.span).then_some(parameter.span);
             if let Err(stop) = self.expect(&kind, &value, &subject, span, declared)
                 && let Stop::Failed(trouble) = *stop

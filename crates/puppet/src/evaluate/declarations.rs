@@ -9,7 +9,7 @@ use crate::resource::{Attribute, Resource, ResourceKind, Said, capitalised, is_t
 use crate::resource_types;
 use crate::scope::ScopeId;
 use crate::syntax::{self, Amendment, AttributeKind, Expression, Form, Kind};
-use crate::trace::{ControlId, Making, Node, Origin, ResourceId, Trace};
+use crate::trace::{Cause, ControlId, Making, Node, Origin, ResourceId, Trace};
 use crate::types::Type;
 use crate::value::{Array, Datum, Value};
 
@@ -80,8 +80,24 @@ impl<'t> Evaluator<'t> {
         written: &'t syntax::Resource,
         declared: &mut dyn FnMut(ResourceId),
     ) -> Outcome<()> {
+        let at = &written.kind;
+        let (type_name, outcome) = self.resource_type_named(at)?;
+        match outcome.node() {
+            // Another type would be another resource.
+            Some(_) => self.under(Cause::Test { outcome, at }, |evaluator| {
+                evaluator.declarations_of(type_name, written, declared)
+            }),
+            None => self.declarations_of(type_name, written, declared),
+        }
+    }
+
+    fn declarations_of(
+        &mut self,
+        type_name: EcoString,
+        written: &'t syntax::Resource,
+        declared: &mut dyn FnMut(ResourceId),
+    ) -> Outcome<()> {
         let form = written.form;
-        let type_name = self.resource_type_named(&written.kind)?;
         let mut bodies = Vec::with_capacity(written.bodies.len());
         let mut defaults: Option<(Vec<Attribute>, Span)> = None;
         let mut titles_so_far: Vec<EcoString> = Vec::new();
@@ -127,6 +143,10 @@ impl<'t> Evaluator<'t> {
             }
             bodies.push((titles, attributes, body.span));
         }
+        // Also without a title, there must be such a type.
+        if type_name != "class" && bodies.iter().all(|(titles, ..)| titles.is_empty()) {
+            self.kind_named(&type_name, written.kind.span)?;
+        }
         let defaults = defaults.map_or_else(Vec::new, |(attributes, _)| attributes);
         for (titles, attributes, span) in bodies {
             let attributes = with_defaults(&defaults, attributes);
@@ -163,17 +183,17 @@ impl<'t> Evaluator<'t> {
         self.reference_to(id, origin)
     }
 
-    /// The type that a declaration names: `file`, `File`, `Resource['file']`.
-    fn resource_type_named(&mut self, at: &'t Expression) -> Outcome<EcoString> {
+    /// The type that a declaration names, and where it comes from: `file`, `File`, `Resource['file']`.
+    fn resource_type_named(&mut self, at: &'t Expression) -> Outcome<(EcoString, Origin)> {
         if let Kind::Name(name) = &at.kind {
             let name = name.strip_prefix("::").unwrap_or(name);
-            return Ok(lowered(name).into());
+            return Ok((lowered(name).into(), Origin::NOWHERE));
         }
         let value = self.nested(at)?;
         match &value.datum {
             Datum::Type(kind) => match kind.as_ref() {
-                Type::Resource(Some(name), None) => Ok(name.clone()),
-                Type::Class(None) => Ok("class".into()),
+                Type::Resource(Some(name), None) => Ok((name.clone(), value.origin)),
+                Type::Class(None) => Ok(("class".into(), value.origin)),
                 other => {
                     let message = format!("`{other}` is no type of resources");
                     fail(RESOURCE_TYPE, message, at.span)
@@ -354,17 +374,7 @@ impl<'t> Evaluator<'t> {
             self.evaluate_resource(id)?;
             return Ok(id);
         }
-        let kind = match self.built_in(type_name) {
-            Some(kind) => ResourceKind::BuiltIn(kind),
-            None => match self.find_define(type_name)? {
-                Some(known) => ResourceKind::Defined(known.definition),
-                None => {
-                    let message = format!("there is no type of resources `{type_name}`");
-                    let trouble = Diagnostic::error(UNKNOWN_RESOURCE_TYPE, message).at(named_at);
-                    return Err(failed(self.suggest_type(trouble, type_name)));
-                }
-            },
-        };
+        let kind = self.kind_named(type_name, named_at)?;
         if let ResourceKind::Defined(definition) = kind {
             // Parameters that are not given become attributes by their defaults.
             let given = attributes.len();
@@ -394,6 +404,21 @@ impl<'t> Evaluator<'t> {
             self.evaluate_resource(id)?;
         }
         Ok(id)
+    }
+
+    /// What evaluating a resource of a type means, unless it is a class.
+    fn kind_named(&mut self, type_name: &EcoString, named_at: Span) -> Outcome<ResourceKind<'t>> {
+        if let Some(kind) = self.built_in(type_name) {
+            return Ok(ResourceKind::BuiltIn(kind));
+        }
+        match self.find_define(type_name)? {
+            Some(known) => Ok(ResourceKind::Defined(known.definition)),
+            None => {
+                let message = format!("there is no type of resources `{type_name}`");
+                let trouble = Diagnostic::error(UNKNOWN_RESOURCE_TYPE, message).at(named_at);
+                Err(failed(self.suggest_type(trouble, type_name)))
+            }
+        }
     }
 
     fn capitalised(&mut self, type_name: &EcoString) -> EcoString {
@@ -831,7 +856,9 @@ impl<'t> Evaluator<'t> {
             let mut values = Vec::new();
             flatten(&current.value, &mut values);
             flatten(&attribute.value, &mut values);
-            attribute.value.datum = Datum::Array(values.into());
+            let added_to = [current.value.clone(), attribute.value];
+            let origin = self.trace.made(Making::Addition, added_to);
+            attribute.value = Value::new(Array::from(values), origin);
         }
         self.resources[id.index()].set(attribute);
         Ok(())
@@ -868,6 +895,7 @@ impl<'t> Evaluator<'t> {
                 resource.attributes.insert(0, path);
             }
             reveal_sensitive(resource);
+            flatten_references(resource, &mut self.trace);
             check_attributes(resource)?;
         }
         Ok(())
@@ -912,6 +940,40 @@ fn reveal_sensitive(resource: &mut Resource<'_>) {
     if !sensitive.is_empty() {
         resource.rare_mut().sensitive = sensitive;
     }
+}
+
+/// Arrays with references in them are flat in the catalog, and what connects resources has no holes.
+fn flatten_references(resource: &mut Resource<'_>, trace: &mut Trace<'_>) {
+    for attribute in &mut resource.attributes {
+        let Datum::Array(array) = &attribute.value.datum else {
+            continue;
+        };
+        let relates = resource_types::is_relationship(&attribute.name);
+        let is_plain = |value: &Value| match &value.datum {
+            Datum::Array(_) => false,
+            Datum::Undef => !relates,
+            _ => true,
+        };
+        if array.iter().all(is_plain) {
+            continue;
+        }
+        let mut flat = Vec::new();
+        flatten(&attribute.value, &mut flat);
+        if !relates && !flat.iter().any(|value| is_reference(&value.datum)) {
+            continue;
+        }
+        flat.retain(|value| !relates || !value.is_undef());
+        // Where an element stands depends on all that stands before it.
+        let origin = trace.made(Making::Flattening, [attribute.value.clone()]);
+        attribute.value = Value::new(Array::from(flat), origin);
+    }
+}
+
+fn is_reference(datum: &Datum) -> bool {
+    let Datum::Type(kind) = datum else {
+        return false;
+    };
+    matches!(**kind, Type::Resource(_, Some(_)) | Type::Class(Some(_)))
 }
 
 /// What is wrong with the attributes of a resource of a built-in type.

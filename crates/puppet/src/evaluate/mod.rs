@@ -141,6 +141,8 @@ pub struct Evaluator<'t> {
     known: FxHashMap<EcoString, Known<'t>>,
     functions: FxHashMap<EcoString, Option<Known<'t>>>,
     aliases: FxHashMap<EcoString, Option<Arc<Type>>>,
+    /// Where the types come from that aliases stand for.
+    alias_origins: FxHashMap<EcoString, Origin>,
     /// The files whose definitions are known, in order,
     pub(crate) loaded: Vec<&'t crate::site::Loaded>,
     /// Where the texts of files stand that `file` has read: each is a literal.
@@ -212,6 +214,7 @@ impl<'t> Evaluator<'t> {
             known: FxHashMap::default(),
             functions: FxHashMap::default(),
             aliases: FxHashMap::default(),
+            alias_origins: FxHashMap::default(),
             loaded: Vec::new(),
             files_read: Vec::new(),
             files: FxHashSet::default(),
@@ -555,7 +558,15 @@ impl<'t> Evaluator<'t> {
     /// A type, by its name.
     pub(crate) fn reference(&mut self, name: &EcoString, span: Span) -> Outcome {
         match self.named_type(name, span)? {
-            Some(kind) => Ok(self.written(Datum::Type(kind), span)),
+            Some(kind) => Ok(match self.alias_origins.get(name) {
+                // What is written in the alias counts wherever it is named.
+                Some(&value) => {
+                    let (control, of) = (ControlId::NONE, None);
+                    let origin = self.trace.add(trace::Node::Outcome { value, control, of });
+                    Value::new(Datum::Type(kind), origin)
+                }
+                None => self.written(Datum::Type(kind), span),
+            }),
             None => {
                 let shown = crate::resource::capitalised(name);
                 let message = format!("there is no type `{shown}`");

@@ -191,9 +191,13 @@ impl<'a, 't> Teller<'a, 't> {
         self.span_at(handed_on_by.offset()?)
     }
 
-    /// Where the first of the values stands that something was made from.
-    fn made_at(&self, operands: &[Value]) -> Option<Span> {
-        let at = operands.first()?.origin.offset()?;
+    /// Where the first of the values stands that something was made from; what was added, if it was so.
+    fn made_at(&self, by: Making, operands: &[Value]) -> Option<Span> {
+        let value = match by {
+            Making::Addition => operands.last(),
+            _ => operands.first(),
+        };
+        let at = value?.origin.offset()?;
         Some(self.span_at(at).unwrap_or(Span::at(at)))
     }
 
@@ -305,7 +309,7 @@ impl<'a, 't> Teller<'a, 't> {
             }
             Source::Node(Node::Made { by, operands }) => {
                 let operands = self.evaluator.trace.operands(*operands);
-                let span = self.made_at(operands).unwrap_or(around);
+                let span = self.made_at(*by, operands).unwrap_or(around);
                 if is_enough {
                     return leaf(span);
                 }
@@ -498,7 +502,7 @@ impl<'a, 't> Teller<'a, 't> {
                 }
                 Source::Node(Node::Made { by, operands }) => {
                     let operands = self.evaluator.trace.operands(*operands);
-                    if let Some(span) = self.made_at(operands) {
+                    if let Some(span) = self.made_at(*by, operands) {
                         steps.push(Step {
                             kind: StepKind::Operation(making(*by)),
                             span,
@@ -650,8 +654,14 @@ impl<'a, 't> Teller<'a, 't> {
             return Vec::new();
         };
         let mut lost: Vec<Lost> = Vec::new();
-        for one in resource.lost().iter().rev() {
-            if one.attribute.name != *name || winner.adds && winner.how == Said::Relationship {
+        // What `+>` and arrows add to is not lost.
+        let mut used = vec![winner];
+        let mut is_added_to = winner.adds;
+        let said = resource.lost().iter().rev();
+        for one in said.filter(|one| one.attribute.name == *name) {
+            if is_added_to {
+                is_added_to = one.attribute.adds;
+                used.push(&one.attribute);
                 continue;
             }
             let rule = match one.by {
@@ -663,7 +673,7 @@ impl<'a, 't> Teller<'a, 't> {
             lost.push(self.loser(&one.attribute.value, one.attribute.span, rule));
         }
         if !matches!(winner.how, Said::Relationship) {
-            self.lost_defaults(resource, name, winner, &mut lost);
+            self.lost_defaults(resource, name, &used, &mut lost);
         }
         self.lost_data(winner, levels, &mut lost);
         self.lost_parameters(resource, name, winner, &mut lost);
@@ -707,9 +717,13 @@ impl<'a, 't> Teller<'a, 't> {
         &self,
         resource: &Resource<'t>,
         name: &str,
-        winner: &Attribute,
+        used: &[&Attribute],
         lost: &mut Vec<Lost>,
     ) {
+        let is_used = |span: Span| {
+            used.iter()
+                .any(|one| one.how == Said::Default && one.span == span)
+        };
         let mut next = Some(resource.scope);
         while let Some(id) = next {
             let scope = &self.evaluator.scopes[id.index()];
@@ -719,10 +733,10 @@ impl<'a, 't> Teller<'a, 't> {
                 .into_iter()
                 .flatten();
             for default in defaults.filter(|default| default.name == name) {
-                if winner.how == Said::Default && default.span == winner.span {
+                if is_used(default.span) {
                     continue;
                 }
-                let rule = match winner.how {
+                let rule = match used[0].how {
                     Said::Default => Rule::NearestDefault,
                     _ => Rule::SetOverDefault,
                 };
@@ -874,6 +888,8 @@ fn making(by: Making) -> Cow<'static, str> {
         Making::Interpolation => "%{…}".into(),
         Making::Conversion => "convert_to".into(),
         Making::Path => "title".into(),
+        Making::Addition => "+>".into(),
+        Making::Flattening => "flatten".into(),
     }
 }
 

@@ -7,6 +7,7 @@ use hence_model::unit::Unit;
 use super::{ANY, Function, Takes, plain, ruby};
 use crate::evaluate::{Evaluator, Invocation, Outcome, failed};
 use crate::syntax::{Expression, Kind};
+use crate::trace::Origin;
 use crate::types::{self, Type};
 use crate::value::{Array, Datum, Value};
 
@@ -101,7 +102,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let value = call.arguments[0].clone();
             evaluator.pass(value.origin, crate::trace::Code::Lambda(lambda));
             if value.is_undef() {
-                return tested(evaluator, &call, Vec::new());
+                return tested(evaluator, &call, value.origin, Vec::new());
             }
             Ok(call.handed_on(evaluator, value))
         },
@@ -119,7 +120,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             if value.is_undef() {
                 return Ok(call.handed_on(evaluator, value));
             }
-            tested(evaluator, &call, vec![value])
+            tested(evaluator, &call, value.origin, vec![value])
         },
     },
     Function {
@@ -336,17 +337,16 @@ fn made<'t>(
     }
 }
 
-/// Runs the lambda because of what the first argument is.
+/// Runs the lambda because of what the arguments are.
 fn tested<'t>(
     evaluator: &mut Evaluator<'t>,
     call: &Invocation<'t>,
+    outcome: Origin,
     arguments: Vec<Value>,
 ) -> Outcome {
     let lambda = call.lambda.expect("it was checked");
-    let cause = crate::trace::Cause::Test {
-        outcome: call.arguments[0].origin,
-        at: call.at,
-    };
+    let at = call.at;
+    let cause = crate::trace::Cause::Test { outcome, at };
     evaluator.call_lambda(lambda, arguments, cause)
 }
 
@@ -489,15 +489,18 @@ fn assert_type<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outco
     call.check_lambda(2)?;
     let kind = type_argument(evaluator, &call, 0)?;
     let value = call.arguments[1].clone();
+    let origin = evaluator.trace.operation(call.at, call.origins());
+    if let Some(lambda) = call.lambda {
+        evaluator.pass(origin, crate::trace::Code::Lambda(lambda));
+    }
     if kind.instance(&value.datum) {
         return Ok(call.handed_on(evaluator, value));
     }
     let actual = Type::of(&value.datum);
-    if let Some(lambda) = call.lambda {
-        let origin = evaluator.trace.operation(call.at, call.origins());
+    if call.lambda.is_some() {
         let expected = Value::new(Datum::Type(kind), call.arguments[0].origin);
         let arguments = vec![expected, Value::new(actual, origin)];
-        return call.run_lambda(evaluator, lambda, arguments);
+        return tested(evaluator, &call, origin, arguments);
     }
     let message = format!("`assert_type` expects {kind}, got {actual}");
     let trouble = hence_model::diagnostic::Diagnostic::error(super::ARGUMENT, message);

@@ -572,6 +572,12 @@ impl Parser<'_> {
                     span,
                 })
             }
+            Token::Name if self.is_misspelt_elsif() => {
+                return Err(self.wrong(
+                    "the end of the `if`",
+                    "a further condition is written `elsif`",
+                ));
+            }
             _ => self.otherwise()?,
         };
         let choice = If {
@@ -584,6 +590,22 @@ impl Parser<'_> {
             kind: Kind::If(Box::new(choice)),
             span: self.span_from(start),
         })
+    }
+
+    /// Whether the next word is one that other languages have for `elsif`, and a condition stands behind it.
+    fn is_misspelt_elsif(&self) -> bool {
+        matches!(self.slice(self.next.span), "elseif" | "elif")
+            && matches!(
+                self.peek(),
+                Token::Name
+                    | Token::Reference
+                    | Token::Variable
+                    | Token::Number
+                    | Token::Text { .. }
+                    | Token::Quote
+                    | Token::Not
+                    | Token::Keyword(Keyword::True | Keyword::False | Keyword::Undef)
+            )
     }
 
     fn otherwise(&mut self) -> Parsed<Option<Block>> {

@@ -155,18 +155,20 @@ impl<'t> Reasons<'_, 't> {
         if let Some(attribute) = known {
             let task = Task::Control(attribute.control);
             self.conditions.push((self.current, task));
-            if attribute.adds {
-                let lost = resource
-                    .lost()
-                    .iter()
-                    .filter(|lost| lost.attribute.name == name);
-                said.extend(
-                    lost.map(|lost| (lost.attribute.value.clone(), lost.attribute.control)),
-                );
-            }
+            // An `undef` that was given let the default be used.
+            let is_instead = matches!(attribute.how, Said::Parameter | Said::Data);
+            let lost = resource.lost().iter().filter(|lost| {
+                lost.attribute.name == name
+                    && (attribute.adds || is_instead && lost.attribute.value.is_undef())
+            });
+            said.extend(lost.map(|lost| (lost.attribute.value.clone(), lost.attribute.control)));
         }
+        let role = match known.is_some_and(|attribute| attribute.adds) {
+            true => Role::Operand,
+            false => Role::Condition,
+        };
         for (value, control) in said {
-            self.value(&value, Role::Operand);
+            self.value(&value, role);
             self.condition(Task::Control(control));
         }
         let attribute = Some(EcoString::from(name));

@@ -1,0 +1,1 @@
+nosuch { default: x => 1 }

@@ -1,0 +1,3 @@
+define d($x, $z = fail('never evaluated')) { }
+@d { 'good': x => 1 }
+@d { 'bad': y => 1 }
