@@ -120,6 +120,6 @@ impl Restore {
             .changing
             .request(console, format!("restore {}", self.version));
         let result = service.restore(&request, version, None);
-        self.changing.tell(console, result)
+        self.changing.tell_all(console, result)
     }
 }

@@ -139,9 +139,13 @@ impl Load {
         let request = self
             .changing
             .request(console, format!("load {}", self.file));
-        let result = service.commit(&request, &all, &leave);
+        // It was asserted once, so what is wrong with it, or dormant, is so again.
+        let result = service.import(&request, &all, &leave);
         let changing = &self.changing;
-        changing.tell_at(console, result, &sources, &script.places)
+        match result {
+            Ok(_) => changing.tell_all(console, result),
+            Err(refused) => changing.tell_at(console, Err(refused), &sources, &script.places),
+        }
     }
 }
 
