@@ -552,7 +552,12 @@ impl Editor<'_> {
                 _ => thing.field(relation.word()).child(&fold(name)),
             };
             if self.state.get(&key).is_none() {
-                let message = format!("{thing} has no {} `{name}`", relation.word());
+                let other = Thing {
+                    kind: relation.other(thing.kind),
+                    name: name.clone(),
+                };
+                let called = other.own_word().unwrap_or(name);
+                let message = format!("{thing} has no {} `{called}`", relation.word());
                 let top = thing.field(relation.word());
                 let there = last_names(self.state, &top);
                 let there = there.into_iter().map(|name| {
