@@ -211,6 +211,22 @@ pub enum Edit {
     Toggle(Thing, Relation, Vec<String>),
 }
 
+impl Edit {
+    /// The things that one is to be related to, as they are spelled in it.
+    pub fn others(&self) -> Vec<Thing> {
+        let (thing, relation, names): (_, _, Vec<String>) = match self {
+            Edit::Add(thing, relation, items, _) | Edit::Replace(thing, relation, items) => {
+                let names = items.iter().map(|item| item.name.clone());
+                (thing, relation, names.collect())
+            }
+            Edit::Toggle(thing, relation, names) => (thing, relation, names.clone()),
+            _ => return Vec::new(),
+        };
+        let kind = relation.other(thing.kind);
+        names.into_iter().map(|name| Thing { kind, name }).collect()
+    }
+}
+
 /// A property, and its value; without one it is taken away.
 pub type Property = (&'static str, Option<String>);
 

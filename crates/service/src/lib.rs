@@ -24,7 +24,7 @@ use hence_fleet::name::{NAME, must_be_name, must_be_named};
 use hence_fleet::token::{Bearer, Role, Token};
 use hence_fleet::{Pool, Words, check, words};
 use hence_ledger::admission::{FACTS, FORBIDDEN, WALK_IN};
-use hence_ledger::{Change, Command, Hash, Key, Keys, State};
+use hence_ledger::{Change, Command, Hash, Key, Keys, State, Vocabulary};
 use hence_model::diagnostic::{Diagnostic, Severity};
 use hence_store::{Proposal, Receipt, Refused, Repository, Request, Rules, Store};
 
@@ -200,7 +200,8 @@ impl Service {
     ) -> Result<Receipt, Refused> {
         self.until_first(request, |service, request| {
             let commands = service.translate(&request.owner, edits)?;
-            service.commit(request, &commands, leave)
+            let result = service.commit(request, &commands, leave);
+            result.map_err(|refused| as_typed(refused, edits))
         })
     }
 
@@ -401,6 +402,23 @@ impl Service {
         let _ = self.catch_up();
         result
     }
+}
+
+/// A refusal whose advice to make a thing has its name as the author of an edit spelled it: keys do not know that.
+fn as_typed(refused: Refused, edits: &[Edit]) -> Refused {
+    let Refused::Because(mut troubles) = refused else {
+        return refused;
+    };
+    for thing in edits.iter().flat_map(Edit::others) {
+        let making = Words.making(&thing.key());
+        let typed = format!("`hence add {}`", thing.words());
+        for help in troubles.iter_mut().flat_map(|trouble| &mut trouble.help) {
+            if let Some(making) = &making {
+                *help = help.replace(&format!("`{making}`"), &typed);
+            }
+        }
+    }
+    Refused::Because(troubles)
 }
 
 /// Bytes as a text that can stand in a line, if they are one.
