@@ -12,7 +12,7 @@ use hence_ledger::{Command, Fault, Key, Keys, State, Value, Vocabulary};
 use hence_model::diagnostic::{Code, similar};
 use hence_model::legible;
 
-use crate::name::default_group;
+use crate::name::{default_group, skeleton_group};
 use crate::tags;
 use crate::words::{DEFAULT, DEFAULT_SPELLED, Kind, SKELETON, SKELETON_SPELLED, Words};
 
@@ -211,6 +211,22 @@ pub enum Edit {
     Toggle(Thing, Relation, Vec<String>),
 }
 
+impl Edit {
+    /// The things that one is to be related to, as they are spelled in it.
+    pub fn others(&self) -> Vec<Thing> {
+        let (thing, relation, names): (_, _, Vec<String>) = match self {
+            Edit::Add(thing, relation, items, _) | Edit::Replace(thing, relation, items) => {
+                let names = items.iter().map(|item| item.name.clone());
+                (thing, relation, names.collect())
+            }
+            Edit::Toggle(thing, relation, names) => (thing, relation, names.clone()),
+            _ => return Vec::new(),
+        };
+        let kind = relation.other(thing.kind);
+        names.into_iter().map(|name| Thing { kind, name }).collect()
+    }
+}
+
 /// A property, and its value; without one it is taken away.
 pub type Property = (&'static str, Option<String>);
 
@@ -221,6 +237,7 @@ pub fn commands(state: &State, owner: &str, edit: &Edit) -> Result<Vec<Command>,
         owner: owner.into(),
         commands: Vec::new(),
     };
+    let edit = &editor.meant(edit);
     match edit {
         Edit::Create(thing, properties) => editor.create(thing, properties)?,
         Edit::Set(thing, properties) => {
@@ -265,6 +282,25 @@ impl Editor<'_> {
         self.commands.push(Command::Retract(keys));
     }
 
+    /// An edit, with the skeleton group for its word among the groups of a node, unless a group of old has that name.
+    fn meant(&self, edit: &Edit) -> Edit {
+        let mut edit = edit.clone();
+        let names: Vec<&mut String> = match &mut edit {
+            Edit::Add(_, Relation::Group, items, _) | Edit::Replace(_, Relation::Group, items) => {
+                items.iter_mut().map(|item| &mut item.name).collect()
+            }
+            Edit::Drop(_, Relation::Group, names) => names.iter_mut().collect(),
+            _ => Vec::new(),
+        };
+        for name in names {
+            let is_word = fold(name) == "skeleton";
+            if is_word && self.state.get(&Kind::Group.key(name)).is_none() {
+                *name = SKELETON_SPELLED.to_owned();
+            }
+        }
+        edit
+    }
+
     fn is_there(&self, thing: &Thing) -> bool {
         let is_default = thing.kind == Kind::Group && fold(&thing.name) == DEFAULT;
         is_default || self.state.get(&thing.key()).is_some()
@@ -275,8 +311,12 @@ impl Editor<'_> {
         if self.is_there(thing) {
             return Ok(());
         }
-        if thing.kind == Kind::Group && fold(&thing.name) == "default" {
-            return Err(default_group());
+        if thing.kind == Kind::Group {
+            match fold(&thing.name).as_str() {
+                "default" => return Err(default_group()),
+                "skeleton" => return Err(skeleton_group()),
+                _ => {}
+            }
         }
         let kind = thing.kind.word();
         let message = match thing.own_word() {
@@ -528,7 +568,12 @@ impl Editor<'_> {
                 _ => thing.field(relation.word()).child(&fold(name)),
             };
             if self.state.get(&key).is_none() {
-                let message = format!("{thing} has no {} `{name}`", relation.word());
+                let other = Thing {
+                    kind: relation.other(thing.kind),
+                    name: name.clone(),
+                };
+                let called = other.own_word().unwrap_or(name);
+                let message = format!("{thing} has no {} `{called}`", relation.word());
                 let top = thing.field(relation.word());
                 let there = last_names(self.state, &top);
                 let there = there.into_iter().map(|name| {

@@ -67,8 +67,12 @@ fn of_key(state: &State, key: &Key) -> Result<(), Fault> {
         kind => kind,
     };
     must_be_name(what, name)?;
-    if kind == Kind::Group.word() && name == "default" && names.len() == 2 {
-        return Err(default_group());
+    if kind == Kind::Group.word() && names.len() == 2 {
+        match name.as_ref() {
+            "default" => return Err(default_group()),
+            "skeleton" => return Err(skeleton_group()),
+            _ => {}
+        }
     }
     for name in &names[2..] {
         must_be_name("thing in a key", name)?;
@@ -82,4 +86,13 @@ pub fn default_group() -> Fault {
     fault
         .code(NAME)
         .help("`hence set default …` changes what all nodes have")
+}
+
+/// So has the one of new nodes.
+pub fn skeleton_group() -> Fault {
+    let fault =
+        Fault::new("new nodes are put into the skeleton group, and no other group is named so");
+    fault
+        .code(NAME)
+        .help("`hence add skeleton` makes it, `hence set skeleton …` changes what new nodes have")
 }

@@ -73,6 +73,30 @@ pub fn tagged(state: &State, node: &str, facts: &BTreeMap<String, String>) -> Ta
     }
 }
 
+/// What takes nodes out of the groups that a fact put them into. Those that another fact may have put them into, as its
+/// groups begin with the same, they leave when they say their facts again.
+pub fn untagged(state: &State, fact: &str) -> Vec<Command> {
+    let mut rules = rules(state);
+    let Some(prefix) = rules.remove(&fold(fact)) else {
+        return Vec::new();
+    };
+    let prefix = fold(&prefix);
+    let others: Vec<String> = rules.values().map(|other| fold(other)).collect();
+    let is_of = |key: &Key| {
+        let names: Vec<_> = key.names().collect();
+        let [_, _, relation, group] = names.as_slice() else {
+            return false;
+        };
+        let may_be_other = others.iter().any(|other| group.starts_with(other.as_str()));
+        relation == "group" && group.starts_with(&prefix) && !may_be_other
+    };
+    let nodes = state.among(Keys::Under(Key::new([Kind::Node.word()])));
+    nodes
+        .filter(|(key, assertion)| assertion.owner == FACTS && is_of(key))
+        .map(|(key, _)| Command::Retract(Keys::Only(key.clone())))
+        .collect()
+}
+
 /// The key of a membership, if there is such a group, and nodes are put into it by name.
 fn membership(state: &State, node: &str, group: &str) -> Option<Key> {
     state.get(&Kind::Group.key(group))?;

@@ -71,12 +71,12 @@ impl<'p> Draft<'p> {
         if self.old.as_mut().is_some_and(is_whole) {
             return Ok(());
         }
-        self.new()?;
+        self.other()?;
         fs::rename(&self.part, self.path)
     }
 
     /// The other file, which begins with what both say.
-    fn new(&mut self) -> io::Result<&mut File> {
+    fn other(&mut self) -> io::Result<&mut File> {
         if let Some(ref mut new) = self.new {
             return Ok(new);
         }
@@ -98,7 +98,7 @@ impl Write for Draft<'_> {
             self.same += bytes.len() as u64;
             return Ok(bytes.len());
         }
-        self.new()?.write(bytes)
+        self.other()?.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -24,7 +24,7 @@ use hence_fleet::name::{NAME, must_be_name, must_be_named};
 use hence_fleet::token::{Bearer, Role, Token};
 use hence_fleet::{Pool, Words, check, words};
 use hence_ledger::admission::{FACTS, FORBIDDEN, WALK_IN};
-use hence_ledger::{Change, Command, Hash, Key, Keys, State};
+use hence_ledger::{Change, Command, Hash, Key, Keys, State, Vocabulary};
 use hence_model::diagnostic::{Diagnostic, Severity};
 use hence_store::{Proposal, Receipt, Refused, Repository, Request, Rules, Store};
 
@@ -184,16 +184,10 @@ impl Service {
             take: &leave.take,
             dormant: true,
         };
-        let mut checks = Checks::Tell(Vec::new());
         let said = Said::Anew(&leave.handed_in);
-        let receipt = self.change(request, bearer, said, &mut checks, |repository, rules| {
+        self.change_telling(request, bearer, said, |repository, rules| {
             repository.commit(request, &proposal, rules)
-        })?;
-        let told = match checks {
-            Checks::Tell(told) => told,
-            Checks::Refuse => Vec::new(),
-        };
-        Ok((receipt, told))
+        })
     }
 
     /// Makes an edit. It reads what is asserted now; if that moves meanwhile, it is translated again, unless the author
@@ -206,7 +200,8 @@ impl Service {
     ) -> Result<Receipt, Refused> {
         self.until_first(request, |service, request| {
             let commands = service.translate(&request.owner, edits)?;
-            service.commit(request, &commands, leave)
+            let result = service.commit(request, &commands, leave);
+            result.map_err(|refused| as_typed(refused, edits))
         })
     }
 
@@ -232,44 +227,35 @@ impl Service {
         Ok(commands)
     }
 
-    /// Takes back a commit, or the newest one that stands.
+    /// Takes back a commit, or the newest one that stands. What comes back was there, however it came in, so what is wrong
+    /// with it is told, as [`import`](Self::import) does.
     pub fn undo(
         &mut self,
         request: &Request,
         version: Option<u64>,
         bearer: Option<&Token>,
-    ) -> Result<Receipt, Refused> {
+    ) -> Result<(Receipt, Vec<Diagnostic>), Refused> {
         if let Some(done) = self.elsewhere(|remote| remote.undo(request, version)) {
             return done;
         }
-        let mut checks = Checks::Refuse;
-        self.change(
-            request,
-            bearer,
-            Said::Before,
-            &mut checks,
-            |repository, rules| repository.undo(request, version, rules),
-        )
+        self.change_telling(request, bearer, Said::Before, |repository, rules| {
+            repository.undo(request, version, rules)
+        })
     }
 
-    /// Makes what is asserted what it was at a version.
+    /// Makes what is asserted what it was at a version, and tells what is wrong with it.
     pub fn restore(
         &mut self,
         request: &Request,
         version: u64,
         bearer: Option<&Token>,
-    ) -> Result<Receipt, Refused> {
+    ) -> Result<(Receipt, Vec<Diagnostic>), Refused> {
         if let Some(done) = self.elsewhere(|remote| remote.restore(request, version)) {
             return done;
         }
-        let mut checks = Checks::Refuse;
-        self.change(
-            request,
-            bearer,
-            Said::Before,
-            &mut checks,
-            |repository, rules| repository.restore(request, version, rules),
-        )
+        self.change_telling(request, bearer, Said::Before, |repository, rules| {
+            repository.restore(request, version, rules)
+        })
     }
 
     /// Gives a version a name.
@@ -328,6 +314,23 @@ impl Service {
         }
     }
 
+    /// Changes the ledger, and tells what a change of ours would be refused for.
+    fn change_telling(
+        &mut self,
+        request: &Request,
+        bearer: Option<&Token>,
+        said: Said<'_>,
+        change: impl FnOnce(&mut Repository, &mut Rules<'_>) -> Result<Receipt, Refused>,
+    ) -> Result<(Receipt, Vec<Diagnostic>), Refused> {
+        let mut checks = Checks::Tell(Vec::new());
+        let receipt = self.change(request, bearer, said, &mut checks, change)?;
+        let told = match (checks, &receipt) {
+            (Checks::Tell(told), Receipt::Done(_)) => told,
+            _ => Vec::new(),
+        };
+        Ok((receipt, told))
+    }
+
     /// Changes the ledger, and keeps the pool in step: it is changed where the change is checked, and changed back if
     /// nothing comes of it.
     fn change(
@@ -361,15 +364,15 @@ impl Service {
                 Step::Behind => *head = Pool::new(state),
             }
             let mut troubles = check::check(head, changes);
-            if let Step::Behind = step {
-                // They may have changed who may write where.
-                troubles.extend(no_longer(state, &request.owner, changes));
-            }
             if let Checks::Tell(told) = checks {
                 for trouble in &mut troubles {
                     trouble.severity = Severity::Warning;
                 }
                 *told = troubles.clone();
+            }
+            if let Step::Behind = step {
+                // They may have changed who may write where.
+                troubles.extend(no_longer(state, &request.owner, changes));
             }
             match troubles.iter().any(Diagnostic::is_error) {
                 true => head.take_back(changes),
@@ -399,6 +402,23 @@ impl Service {
         let _ = self.catch_up();
         result
     }
+}
+
+/// A refusal whose advice to make a thing has its name as the author of an edit spelled it: keys do not know that.
+fn as_typed(refused: Refused, edits: &[Edit]) -> Refused {
+    let Refused::Because(mut troubles) = refused else {
+        return refused;
+    };
+    for thing in edits.iter().flat_map(Edit::others) {
+        let making = Words.making(&thing.key());
+        let typed = format!("`hence add {}`", thing.words());
+        for help in troubles.iter_mut().flat_map(|trouble| &mut trouble.help) {
+            if let Some(making) = &making {
+                *help = help.replace(&format!("`{making}`"), &typed);
+            }
+        }
+    }
+    Refused::Because(troubles)
 }
 
 /// Bytes as a text that can stand in a line, if they are one.

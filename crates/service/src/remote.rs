@@ -83,21 +83,28 @@ impl Remote {
             import,
             handed_in: leave.handed_in.clone(),
         };
-        let done: words::Done = self.0.post("commits", &commit)?;
-        let told = done.told.iter().cloned().map(Diagnostic::from).collect();
-        Ok((receipt(done), told))
+        let done = self.0.post("commits", &commit)?;
+        Ok(receipt_and_told(done))
     }
 
-    pub fn undo(&self, request: &Request, version: Option<u64>) -> Result<Receipt, Failure> {
+    pub fn undo(
+        &self,
+        request: &Request,
+        version: Option<u64>,
+    ) -> Result<(Receipt, Vec<Diagnostic>), Failure> {
         let doing = doing(request);
         let done = self.0.post("undo", &words::Undo { version, doing })?;
-        Ok(receipt(done))
+        Ok(receipt_and_told(done))
     }
 
-    pub fn restore(&self, request: &Request, version: u64) -> Result<Receipt, Failure> {
+    pub fn restore(
+        &self,
+        request: &Request,
+        version: u64,
+    ) -> Result<(Receipt, Vec<Diagnostic>), Failure> {
         let doing = doing(request);
         let done = self.0.post("restore", &words::Restore { version, doing })?;
-        Ok(receipt(done))
+        Ok(receipt_and_told(done))
     }
 
     pub fn name(
@@ -178,6 +185,11 @@ fn doing(request: &Request) -> Doing {
         origin: Some(request.origin.clone()),
         if_version: request.if_version,
     }
+}
+
+fn receipt_and_told(done: words::Done) -> (Receipt, Vec<Diagnostic>) {
+    let told = done.told.iter().cloned().map(Diagnostic::from).collect();
+    (receipt(done), told)
 }
 
 fn receipt(done: words::Done) -> Receipt {

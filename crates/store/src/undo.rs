@@ -80,7 +80,7 @@ impl Repository {
         Ok(Diagnostic::error(NOT_A_COMMIT, message).help(help))
     }
 
-    /// What brings back what nodes ran before an activation of everything, if they ran something.
+    /// What brings back what nodes ran before an activation of everything, if they ran something, and all the same.
     pub fn back_from(&self, entry: &Entry) -> Result<Option<String>, Error> {
         let Act::Activation {
             scope: Scope::Everything,
@@ -89,8 +89,12 @@ impl Repository {
         else {
             return Ok(None);
         };
-        let before = self.entry(entry.version - 1)?;
-        let base = before.map(|before| before.active.base);
+        let Some(before) = self.entry(entry.version - 1)? else {
+            return Ok(None);
+        };
+        // A part of them may have been ahead; no version brings back what both ran.
+        let ran_one = before.active.apart.is_empty();
+        let base = ran_one.then_some(before.active.base);
         Ok(base.filter(|base| *base > 0).map(|base| {
             format!(
                 "`hence restore {base}`, and then `hence activate`, brings back what nodes ran before"

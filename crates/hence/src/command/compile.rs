@@ -9,6 +9,7 @@ use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::print::json::Json;
 use hence_model::print::yaml::Yaml;
 
+use super::fleet::entity::WORDS;
 use super::source::{Language, SourceOptions};
 use super::{folder, nodes};
 use crate::configuration::Configuration;
@@ -106,6 +107,7 @@ impl Compile {
                 if !compiled.is_good() {
                     return Ok(outside.blame());
                 }
+                self.must_have_format(compiled)?;
                 match (out, self.sign) {
                     (None, false) => self.print(compiled, console.data())?,
                     (None, true) => console
@@ -129,6 +131,7 @@ impl Compile {
         result: &Path,
         name: &str,
     ) -> Result<(), Stop> {
+        self.must_have_format(compiled)?;
         if is_same_file(result, source) {
             return Err(Stop::Refused(Box::new(overwrites_source(name))));
         }
@@ -140,6 +143,20 @@ impl Compile {
             }
         };
         written.map_err(|error| unwritable(name, &error))
+    }
+
+    /// Only what Puppet compiles is a catalog.
+    fn must_have_format(&self, compiled: &Configuration<'_>) -> Result<(), Stop> {
+        match (self.format, compiled) {
+            (Format::Catalog, Configuration::Puppet(_)) => Ok(()),
+            (Format::Catalog, _) => {
+                let message = "only a manifest of Puppet becomes a catalog";
+                let trouble = Diagnostic::error(WORDS, message);
+                let help = "`--format json`, `yaml` and `native` are there for every language";
+                Err(Stop::Refused(Box::new(trouble.help(help))))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn signed(&self, compiled: &Configuration<'_>, outside: &Outside) -> Result<Vec<u8>, Stop> {

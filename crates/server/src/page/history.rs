@@ -437,7 +437,7 @@ pub async fn undo(
     };
     let request = hub.request(&token, doing, &format!("undo {version}"));
     let done = hub.work(move |service| {
-        let receipt = service.undo(&request, Some(version), Some(&token))?;
+        let (receipt, _) = service.undo(&request, Some(version), Some(&token))?;
         Ok(match receipt {
             Receipt::Done(done) => done.version,
             Receipt::Nothing => version,

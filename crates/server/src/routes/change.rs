@@ -161,8 +161,8 @@ pub async fn undo(
     let request = hub.request(&access.0, doing, "undo");
     let token = access.0;
     let done = hub.work(move |service| {
-        let receipt = service.undo(&request, undo.version, Some(&token))?;
-        Ok(done(&receipt, &[]))
+        let (receipt, told) = service.undo(&request, undo.version, Some(&token))?;
+        Ok(done(&receipt, &told))
     });
     Ok(json(&done.await?))
 }
@@ -180,8 +180,8 @@ pub async fn restore(
     let request = hub.request(&access.0, doing, &format!("restore {}", restore.version));
     let token = access.0;
     let done = hub.work(move |service| {
-        let receipt = service.restore(&request, restore.version, Some(&token))?;
-        Ok(done(&receipt, &[]))
+        let (receipt, told) = service.restore(&request, restore.version, Some(&token))?;
+        Ok(done(&receipt, &told))
     });
     Ok(json(&done.await?))
 }

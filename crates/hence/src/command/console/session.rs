@@ -342,7 +342,10 @@ impl Session {
     pub fn undo(&mut self) -> Result<(), Trouble> {
         self.committed("undo")?;
         let request = self.request(None);
-        let receipt = self.service.undo(&request, None, None)?;
+        let (receipt, told) = self.service.undo(&request, None, None)?;
+        for trouble in told {
+            self.say(Said::Words(format!("warning: {}", trouble.message)));
+        }
         self.say(Said::Changed(receipt));
         Ok(())
     }

@@ -138,6 +138,6 @@ impl Undo {
         let request = self.changing.request(console, words);
         let mut service = self.changing.ledger.open(console)?;
         let result = service.undo(&request, self.version, None);
-        self.changing.tell(console, result)
+        self.changing.tell_all(console, result)
     }
 }

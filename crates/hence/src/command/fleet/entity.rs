@@ -12,6 +12,7 @@ use clap::Args;
 use hence_fleet::Kind;
 use hence_fleet::edit::{Edit, Item, Property, Relation, Thing};
 use hence_model::diagnostic::{Code, Diagnostic, similar};
+use hence_model::legible;
 
 use super::Changing;
 use crate::console::Console;
@@ -75,6 +76,31 @@ impl About {
                 Ok(Meant::Related(thing, relation, items))
             }
         }
+    }
+}
+
+impl About {
+    /// What is meant by a verb that takes several things, too: whoever named some after a kind in the singular is told so,
+    /// unless it is a relation that was misspelt.
+    fn understand_for(&self, verb: &str) -> Result<Meant, Stop> {
+        self.understand().map_err(|stop| {
+            let [word, names @ ..] = self.words.as_slice() else {
+                return stop;
+            };
+            match (stop, kind(word)) {
+                (Stop::Refused(mut trouble), Some((kind, Number::One)))
+                    if names.len() > 1 && !trouble.help.iter().any(|help| help.contains('?')) =>
+                {
+                    let names: Vec<_> = names.iter().map(|name| legible::word(name)).collect();
+                    let names = names.join(" ");
+                    let several =
+                        format!("several at once: `hence {verb} {}s {names}`", kind.word());
+                    trouble.help.push(several);
+                    Stop::Refused(trouble)
+                }
+                (stop, _) => stop,
+            }
+        })
     }
 }
 
@@ -245,7 +271,7 @@ pub struct Add {
 impl Add {
     /// Adds it.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        let edits = match self.about.understand()? {
+        let edits = match self.about.understand_for("add")? {
             Meant::Things(things) => {
                 let properties = self.properties.given(&things)?;
                 let create = |thing| Edit::Create(thing, properties.clone());
@@ -333,7 +359,7 @@ pub struct Remove {
 impl Remove {
     /// Removes it.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        let edits = match self.about.understand()? {
+        let edits = match self.about.understand_for("remove")? {
             Meant::Things(things) => things.into_iter().map(Edit::Remove).collect(),
             Meant::Related(thing, relation, items) => {
                 some(&items, &thing, relation)?;

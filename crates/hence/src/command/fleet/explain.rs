@@ -7,6 +7,7 @@ use hence_ledger::key::fold;
 use hence_service::explained::{text, told};
 use hence_service::pushed::Archive;
 use hence_service::{Extent, Service};
+use serde::Serialize;
 
 use super::{At, Format, Ledger, Past, looked_at, print_json, stop};
 use crate::console::Console;
@@ -148,8 +149,31 @@ pub fn no_parameter(pool: &Pool, node: &str, parameter: &str) -> Stop {
     Stop::Refused(Box::new(trouble))
 }
 
+/// A line of the plan for programs: the stories of the value, before and after, are as those of a node.
+#[derive(Serialize)]
+struct Line<'a, N: Serialize, S: Serialize> {
+    line: String,
+    parameter: &'a str,
+    nodes: N,
+    before: Option<S>,
+    after: Option<S>,
+    changed: Vec<Cause<'a>>,
+}
+
+/// What changed since the activation, and in which version, unless it was retracted.
+#[derive(Serialize)]
+struct Cause<'a> {
+    key: &'a str,
+    version: Option<u64>,
+}
+
 /// Explains a line of the plan: what it was, what it will be, and what made the difference.
-pub fn line(console: &mut Console<'_>, service: &mut Service, number: usize) -> Result<Exit, Stop> {
+pub fn line(
+    console: &mut Console<'_>,
+    service: &mut Service,
+    format: Format,
+    number: usize,
+) -> Result<Exit, Stop> {
     let planned = service.plan(&Extent::Everything);
     let planned = planned.map_err(|refused| stop(console, refused))?;
     let groups = super::plan::alike(&planned);
@@ -177,12 +201,6 @@ pub fn line(console: &mut Console<'_>, service: &mut Service, number: usize) -> 
         super::plan::value(&changed.after),
     );
     let node = alike.nodes[0].as_str();
-    writeln!(
-        console.data(),
-        "p{number}: {} on {}   {before} → {after}",
-        changed.name,
-        alike.names(false)
-    )?;
     // A node may be to run another version than most.
     let newest = service.repository().version();
     let (target, active) = service
@@ -193,22 +211,14 @@ pub fn line(console: &mut Console<'_>, service: &mut Service, number: usize) -> 
         ("after", None, service.head()),
     ];
     let mut keys: Vec<Key> = Vec::new();
+    let mut stories = Vec::new();
     for (word, version, pool) in explained {
-        let archive = Archive::at(service, version);
         let explanation = pool.explain(node, &changed.name);
-        writeln!(console.data(), "\n{word}:")?;
-        match &explanation {
-            None => writeln!(
-                console.data(),
-                "# {} is not in the configuration of {node}",
-                changed.name
-            )?,
-            Some(explanation) => {
-                keys.extend(explanation.chain.iter().map(|step| step.key.clone()));
-                let text = text(&archive, explanation);
-                write!(console.data(), "{text}")?;
-            }
-        }
+        let chain = explanation
+            .iter()
+            .flat_map(|explanation| &explanation.chain);
+        keys.extend(chain.map(|step| step.key.clone()));
+        stories.push((word, Archive::at(service, version), explanation));
     }
     let parameter = Kind::Param.key(&changed.name);
     let membership = Kind::Node.key(node);
@@ -221,6 +231,44 @@ pub fn line(console: &mut Console<'_>, service: &mut Service, number: usize) -> 
         if bears {
             let since = change.after.as_ref().map(|assertion| assertion.since);
             causes.push((key, since.unwrap_or(0)));
+        }
+    }
+    if format == Format::Json {
+        let mut told = stories
+            .iter()
+            .map(|(_, archive, explanation)| Some(told(archive, explanation.as_ref()?)));
+        let line = Line {
+            line: format!("p{number}"),
+            parameter: &changed.name,
+            nodes: &alike.nodes,
+            before: told.next().flatten(),
+            after: told.next().flatten(),
+            changed: causes
+                .iter()
+                .map(|(key, since)| Cause {
+                    key: key.as_str(),
+                    version: Some(*since).filter(|since| *since > 0),
+                })
+                .collect(),
+        };
+        print_json(console, &line)?;
+        return Ok(Exit::Done);
+    }
+    writeln!(
+        console.data(),
+        "p{number}: {} on {}   {before} → {after}",
+        changed.name,
+        alike.names(false)
+    )?;
+    for (word, archive, explanation) in &stories {
+        writeln!(console.data(), "\n{word}:")?;
+        match explanation {
+            None => writeln!(
+                console.data(),
+                "# {} is not in the configuration of {node}",
+                changed.name
+            )?,
+            Some(explanation) => write!(console.data(), "{}", text(archive, explanation))?,
         }
     }
     if !causes.is_empty() {

@@ -356,7 +356,12 @@ impl Talk<'_, '_> {
     fn undo(&mut self, service: &mut Service) -> Step {
         let request = self.changing.request(self.console, "undo");
         let result = service.undo(&request, None, None);
-        match self.told(result)? {
+        if let Ok((_, told)) = &result {
+            for trouble in told {
+                self.console.refuse(trouble);
+            }
+        }
+        match self.told(result.map(|(receipt, _)| receipt))? {
             Tried::Done => self.after_change(service),
             Tried::Refused(_) => Ok(()),
         }

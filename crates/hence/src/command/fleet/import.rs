@@ -74,12 +74,7 @@ impl Import {
         let request = changing.request(console, format!("import wallaby {name}"));
         let mut service = changing.ledger.make(console)?;
         let result = service.import(&request, &[apply], &leave);
-        if let Ok((_, told)) = &result {
-            for trouble in told {
-                console.refuse(trouble);
-            }
-        }
-        changing.tell(console, result.map(|(receipt, _)| receipt))
+        changing.tell_all(console, result)
     }
 
     fn feature(

@@ -273,6 +273,10 @@ impl CheckIn {
         if is_new {
             console.say(&format!("`{}` walked in", self.node));
         }
+        if self.changing.format == Format::Json {
+            print_json(console, &checked_in)?;
+            return Ok(Exit::Done);
+        }
         let version = checked_in.version;
         console.say(&format!("its configuration is that of version {version}"));
         Ok(Exit::Done)

@@ -462,6 +462,20 @@ impl Changing {
         tell(console, self.format, &receipt)
     }
 
+    /// Says what came of it, and what is wrong with that.
+    pub fn tell_all(
+        &self,
+        console: &mut Console<'_>,
+        result: Result<(Receipt, Vec<Diagnostic>), Refused>,
+    ) -> Result<Exit, Stop> {
+        if let Ok((_, told)) = &result {
+            for trouble in told {
+                console.refuse(trouble);
+            }
+        }
+        self.tell(console, result.map(|(receipt, _)| receipt))
+    }
+
     /// Says what came of it; what is wrong, where it is written.
     pub fn tell_at(
         &self,

@@ -249,12 +249,16 @@ pub struct List {
     ledger: Ledger,
 }
 
+/// A version with a name, for programs.
 #[derive(Serialize)]
-struct Snapshot<'a> {
-    name: &'a str,
-    version: u64,
+pub struct Snapshot<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// The version.
+    pub version: u64,
+    /// What somebody said about it.
     #[serde(skip_serializing_if = "str::is_empty")]
-    annotation: &'a str,
+    pub annotation: &'a str,
 }
 
 impl List {

@@ -6,7 +6,8 @@ use hence_model::legible;
 use hence_service::Service;
 use hence_store::NO_SUCH_NAME;
 
-use super::{At, Changing, Format, moment, stop};
+use super::show::Snapshot as Named;
+use super::{At, Changing, Format, moment, print_json, stop};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -59,6 +60,17 @@ pub fn take(
     let request = changing.request(console, format!("snapshot {name}"));
     let result = service.name(&request, &name, version, annotation);
     result.map_err(|refused| stop(console, refused))?;
+    if changing.format == Format::Json {
+        let name = name.as_str();
+        return print_json(
+            console,
+            &Named {
+                name,
+                version,
+                annotation,
+            },
+        );
+    }
     console.say(&format!(
         "version {version} is named `{name}`; `hence restore {}` brings it back",
         legible::word(&name)
@@ -120,6 +132,6 @@ impl Restore {
             .changing
             .request(console, format!("restore {}", self.version));
         let result = service.restore(&request, version, None);
-        self.changing.tell(console, result)
+        self.changing.tell_all(console, result)
     }
 }

@@ -3,6 +3,7 @@
 use clap::Args;
 use hence_ledger::{Command, Key, Keys, parser};
 use hence_model::diagnostic::Diagnostic;
+use hence_model::legible;
 use hence_store::Redb;
 
 use super::{At, Changing, Format, Ledger, commands, print_json, shown, stop};
@@ -120,12 +121,10 @@ impl Load {
             Ok(read) => read,
             Err(exit) => return Ok(exit),
         };
-        // Dumps of older releases say no format. A file that is empty was lost on the way.
-        if script.commands.is_empty() && !script.says_format {
-            let message = format!("`{}` is no dump: it is empty", self.file);
-            let trouble = Diagnostic::error(parser::SYNTAX, message);
-            let help = "a dump begins with `format 1`, also if nothing is asserted in it";
-            return Err(Stop::Refused(Box::new(trouble.help(help))));
+        if !script.says_format {
+            return Err(Stop::Refused(Box::new(
+                self.no_dump(script.commands.is_empty()),
+            )));
         }
         let mut service = self.changing.ledger.make(console)?;
         // Whoever loads a dump means all of it, whoever asserted what is there now.
@@ -139,9 +138,32 @@ impl Load {
         let request = self
             .changing
             .request(console, format!("load {}", self.file));
-        let result = service.commit(&request, &all, &leave);
+        // It was asserted once, so what is wrong with it, or dormant, is so again.
+        let result = service.import(&request, &all, &leave);
         let changing = &self.changing;
-        changing.tell_at(console, result, &sources, &script.places)
+        match result {
+            Ok(_) => changing.tell_all(console, result),
+            Err(refused) => changing.tell_at(console, Err(refused), &sources, &script.places),
+        }
+    }
+}
+
+impl Load {
+    /// A file that does not say that it is a dump must not replace everything: an empty one was lost on the way, and commands
+    /// are meant to be done.
+    fn no_dump(&self, is_empty: bool) -> Diagnostic {
+        let file = legible::word(&self.file);
+        if is_empty {
+            let message = format!("`{}` is no dump: it is empty", self.file);
+            let help = "a dump begins with `format 1`, also if nothing is asserted in it";
+            return Diagnostic::error(parser::SYNTAX, message).help(help);
+        }
+        let message = format!("`{}` is no dump: a dump begins with `format 1`", self.file);
+        Diagnostic::error(parser::SYNTAX, message)
+            .help(format!(
+                "`hence apply {file}` does its commands, and leaves all else as it is"
+            ))
+            .help("if nothing else is to be asserted any more, write `format 1` above them")
     }
 }
 

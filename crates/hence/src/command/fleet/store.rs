@@ -1,8 +1,10 @@
 //! Where a ledger lives: a directory, or an etcd cluster; and `hence store`, which moves one from here to there.
 
+use std::time::{Duration, Instant};
+
 use clap::{Args, Subcommand};
 use hence_model::diagnostic::{Code, Diagnostic};
-use hence_store::{Address, Copied, Credentials, Error, Etcd, Redb, copy};
+use hence_store::{Address, Copied, Credentials, Error, Etcd, LOCKED, Redb, copy};
 use serde::Serialize;
 
 use super::{Format, NO_LEDGER, many, print_json};
@@ -11,6 +13,10 @@ use crate::{Exit, Stop};
 
 /// A ledger in a cluster is not copied as a directory is.
 pub const NO_BACKUP: Code = Code::new("store.no-backup");
+
+/// So long the command of somebody else is waited for, and so often it is looked whether it is done.
+const PATIENCE: Duration = Duration::from_secs(3);
+const INTERVAL: Duration = Duration::from_millis(5);
 
 /// Where a ledger lives.
 pub enum Place {
@@ -87,11 +93,30 @@ impl Place {
 
 fn directory(console: &Console<'_>, name: &str) -> Result<Redb, Stop> {
     let path = console.path(name);
-    Redb::open(&path).map_err(|mut error| {
+    let begun = Instant::now();
+    let wait = || {
+        std::thread::sleep(INTERVAL);
+        begun.elapsed() < PATIENCE
+    };
+    patiently(|| Redb::open(&path), wait).map_err(|mut error| {
         // As it was given.
         error.message = error.message.replace(&path.display().to_string(), name);
         failed(error)
     })
+}
+
+/// Opens something when whoever has it open is done, as long as there is time to wait: commands are short, and whose comes
+/// second is no mistake. A server does not end, and is told.
+fn patiently<T>(
+    open: impl Fn() -> Result<T, Error>,
+    mut wait: impl FnMut() -> bool,
+) -> Result<T, Error> {
+    loop {
+        match open() {
+            Err(error) if error.code == LOCKED && wait() => {}
+            opened => return opened,
+        }
+    }
 }
 
 /// Whether it is what was given that is wrong, or the world.
@@ -206,5 +231,33 @@ impl Copy {
             "{to} is at version {version}: {new} copied, {objects} and {reports} are there; `--data {to}` reads it"
         ));
         Ok(Exit::Done)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_comes_second_waits_until_the_first_is_done() {
+        let directory = std::env::temp_dir().join(format!("hence-second-{}", std::process::id()));
+        let mut first = Some(Redb::open(&directory).expect("the directory is ours"));
+        let mut waits = 0;
+        let second = patiently(
+            || Redb::open(&directory),
+            || {
+                waits += 1;
+                if waits == 2 {
+                    first.take();
+                }
+                true
+            },
+        );
+        assert!(second.is_ok());
+        assert_eq!(waits, 2);
+        let third = patiently(|| Redb::open(&directory), || false);
+        assert_eq!(third.expect_err("it is still open").code, LOCKED);
+        drop(second);
+        std::fs::remove_dir_all(directory).expect("the directory is ours");
     }
 }

@@ -46,7 +46,7 @@ pub struct Untag {
 }
 
 impl Untag {
-    /// Says so; nodes leave their groups when they check in.
+    /// Says so; nodes leave the groups that it put them into.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let key = Words.key(&names(&self.fact)).map_err(faulty)?;
         let service = self.changing.ledger.open(console)?;
@@ -60,9 +60,10 @@ impl Untag {
                 None => "`hence list tags` shows those that do".to_owned(),
             }))));
         }
+        let mut commands = tags::untagged(service.state(), &self.fact);
         drop(service);
-        let command = Command::Retract(Keys::Only(key));
-        commit(console, &self.changing, &[command], &self.changing.leave()?)
+        commands.insert(0, Command::Retract(Keys::Only(key)));
+        commit(console, &self.changing, &commands, &self.changing.leave()?)
     }
 }
 

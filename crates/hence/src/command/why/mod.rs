@@ -178,7 +178,7 @@ impl Why {
             .strip_prefix('p')
             .and_then(|number| number.parse().ok());
         if let (Some(line), None) = (line, &self.path) {
-            return fleet::explain::line(console, &mut service, line);
+            return fleet::explain::line(console, &mut service, format, line);
         }
         let parameters: Vec<String> = self.path.iter().cloned().collect();
         fleet::explain::node(console, &service, &None, format, self.file(), &parameters)
