@@ -51,11 +51,6 @@ impl ResourceType {
         }
     }
 
-    /// Whether this attribute alone names a resource.
-    pub fn is_named_by(&self, attribute: &str) -> bool {
-        matches!(&self.names[..], [name] if name == attribute)
-    }
-
     /// The attributes that name a resource together, if no two resources can have them all the same.
     pub fn names_together(&self) -> Option<&[String]> {
         (self.naming == Naming::Together).then_some(&self.names)

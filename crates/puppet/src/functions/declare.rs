@@ -517,27 +517,9 @@ fn create_resources<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> 
             }
         };
         let merged = crate::evaluate::merged(&defaults, &given);
-        let mut attributes = declared_from(evaluator, &call, &merged);
+        let attributes = declared_from(evaluator, &call, &merged);
         let key = Value::new(title.clone(), entry.key);
-        let mut title = evaluator.element(call.at, Some(&key), &call.arguments[1], &key);
-        if let Datum::Integer(_) | Datum::Float(_) | Datum::Bool(_) = title.datum {
-            title.datum = Datum::Text(crate::text::text(&title.datum));
-            let kind = evaluator.built_in(&type_name);
-            let is_named = attributes.iter().any(|attribute| attribute.name == "name");
-            if !is_named && kind.is_none_or(|kind| kind.is_named_by("name")) {
-                // The real compiler says so, too, if a title is no text.
-                let name = Attribute {
-                    name: "name".into(),
-                    value: title.clone(),
-                    span: call.at.span,
-                    how: Said::Declared,
-                    scope: evaluator.scope,
-                    control: evaluator.control,
-                    adds: false,
-                };
-                attributes.insert(0, name);
-            }
-        }
+        let title = evaluator.element(call.at, Some(&key), &call.arguments[1], &key);
         let place = (call.at.span, call.at.span);
         created.push(evaluator.declare(&type_name, title, attributes, form, place)?);
     }
