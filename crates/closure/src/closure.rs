@@ -30,7 +30,7 @@ use crate::host::Host;
 use crate::modules::Modules;
 use crate::publish::{self, Stage};
 use crate::server::Server;
-use crate::settings::{Settings, User};
+use crate::settings::{self, Settings, User};
 use crate::site::Site;
 use crate::words::{self, Said, Subject, Words};
 
@@ -119,21 +119,27 @@ pub struct Manner<'a> {
     pub dormant: bool,
 }
 
-/// Makes a root, with a server in its closed base state: nothing is served.
+/// Makes a root, with a server in its closed base state: nothing is served. If that fails, there is no root, as before.
 pub fn init(host: &dyn Host, root: &Path, server: Server) -> Result<PathBuf, Refused> {
-    if !host.list(root).map_err(failed)?.is_empty() {
+    if !host.list(root).map_err(failed)?.is_empty() && !settings::is_begun(host, root)? {
         let message = format!("`{}` is not empty", root.display());
         let trouble = Diagnostic::error(NO_CLOSURE, message);
         return Err(trouble.help("a closure gets a directory of its own").into());
     }
     let settings = Settings::here(host, server)?;
-    let made = host.look(root).map_err(failed)?.is_none();
+    let was_there = host.look(root).map_err(failed)?.is_some();
     host.make_directory(root, TOP).map_err(failed)?;
+    let made = make(host, root, &settings);
+    if made.is_err() {
+        take_back(host, root, was_there)?;
+    }
+    made
+}
+
+/// Makes what is in a root. What says that there is a closure comes last.
+fn make(host: &dyn Host, root: &Path, settings: &Settings) -> Result<PathBuf, Refused> {
     let canonical = host.canonical(root).map_err(failed)?;
     if let Some(odd) = odd(&canonical) {
-        if made {
-            host.remove(root).map_err(failed)?;
-        }
         let message = format!(
             "`{}` cannot be a closure, as its path has `{odd}` in it",
             root.display()
@@ -142,6 +148,9 @@ pub fn init(host: &dyn Host, root: &Path, server: Server) -> Result<PathBuf, Ref
         return Err(Diagnostic::error(NO_CLOSURE, message).help(help).into());
     }
     let root = canonical;
+    // A crash while it was made left this behind.
+    empty(host, &root)?;
+    settings.begin(host, &root)?;
     host.allow(&root, TOP).map_err(failed)?;
     for (name, mode) in [("", TOP)].into_iter().chain(DIRECTORIES) {
         make_directory(host, &root, name, mode, settings.user.as_ref())?;
@@ -153,7 +162,7 @@ pub fn init(host: &dyn Host, root: &Path, server: Server) -> Result<PathBuf, Ref
     let stage = Stage {
         host,
         root: &root,
-        settings: &settings,
+        settings,
         modules: &modules,
         content: &content,
         certificates: &certificates,
@@ -164,6 +173,26 @@ pub fn init(host: &dyn Host, root: &Path, server: Server) -> Result<PathBuf, Ref
     host.synchronise(&[root.join("server"), root.clone(), above])
         .map_err(failed)?;
     Ok(root)
+}
+
+/// Takes a root back that is not to be one after all; the directory stays if it was there before.
+pub fn take_back(host: &dyn Host, root: &Path, was_there: bool) -> Result<(), Refused> {
+    empty(host, root)?;
+    match was_there {
+        true => Ok(()),
+        false => host.remove(root).map_err(failed),
+    }
+}
+
+/// Removes what is in a root; what says that it was begun goes last.
+fn empty(host: &dyn Host, root: &Path) -> Result<(), Refused> {
+    let entries = host.list(root).map_err(failed)?;
+    let (begun, others): (Vec<_>, Vec<_>) =
+        (entries.iter()).partition(|entry| entry.name == settings::BEGUN);
+    for entry in others.into_iter().chain(begun) {
+        host.remove(&root.join(&entry.name)).map_err(failed)?;
+    }
+    Ok(())
 }
 
 /// What of a path cannot stand in a configuration as it is.

@@ -9,7 +9,7 @@ use std::path::Path;
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_store::{Error, Refused};
 
-use crate::closure::{failed, no_closure};
+use crate::closure::{DIRECTORIES, failed, no_closure};
 use crate::host::{EntryKind, Host};
 use crate::modules::{AVAILABLE, Modules};
 use crate::server::Server;
@@ -22,6 +22,9 @@ const FORMAT: u32 = 1;
 
 /// Who may do what with what is said about a root.
 pub(crate) const SAID: u32 = 0o644;
+
+/// What is said about a root until all is there: it becomes what is said about it.
+pub(crate) const BEGUN: &str = "server.new";
 
 /// What a root is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,6 +136,16 @@ impl Settings {
         })
     }
 
+    /// Says in an empty root that it is to become one.
+    pub(crate) fn begin(&self, host: &dyn Host, root: &Path) -> Result<(), Refused> {
+        let [_, text] = self.texts();
+        let new = root.join(BEGUN);
+        host.write(&new, text.as_bytes(), SAID)
+            .and_then(|()| host.synchronise(&[new]))
+            .and_then(|()| host.synchronise(&[root.to_owned()]))
+            .map_err(failed)
+    }
+
     /// Says it in a root.
     pub(crate) fn write(&self, host: &dyn Host, root: &Path) -> Result<(), Refused> {
         let [_, text] = self.texts();
@@ -191,6 +204,22 @@ impl Settings {
             .chain(command)
             .collect()
     }
+}
+
+/// Whether a root was begun and never finished, so that nothing was ever promised there: it holds only what we make, and
+/// what says so. That may be empty, if the power was cut when it was written.
+pub(crate) fn is_begun(host: &dyn Host, root: &Path) -> Result<bool, Refused> {
+    let Some(text) = kept(host, root, BEGUN)? else {
+        return Ok(false);
+    };
+    let is_ours = |name: &str| {
+        let files = [BEGUN, "modules", "modules.new", "current", "current.new"];
+        files.contains(&name) || DIRECTORIES.iter().any(|(directory, _)| *directory == name)
+    };
+    let entries = host.list(root).map_err(failed)?;
+    let is_new = host.list(&root.join("ledger")).map_err(failed)?.is_empty();
+    let is_said = text.is_empty() || Settings::from_text(&text).is_some();
+    Ok(is_new && is_said && entries.iter().all(|entry| is_ours(&entry.name)))
 }
 
 /// What is said, if that can be or if nothing is known; otherwise what can be.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hence_closure::address::Endpoint;
-use hence_closure::closure::{self, Closure, FAILED, Now, Published};
+use hence_closure::closure::{self, Closure, FAILED, NO_CLOSURE, Now, Published};
 use hence_closure::content::Tree;
 use hence_closure::host::{Entry, EntryKind, Host, Signal};
 use hence_closure::process::Ran;
@@ -97,6 +97,8 @@ impl Disk {
         }
         disk.write(Path::new("/usr/sbin/nginx"), b"", 0o755)
             .unwrap();
+        let installed = ["/usr/sbin/nginx", "/usr/sbin", "/usr", "/"];
+        disk.synchronise(&installed.map(PathBuf::from)).unwrap();
         disk
     }
 
@@ -633,4 +635,62 @@ fn a_server_that_is_not_installed_is_missed_at_once() {
     };
     assert_eq!(troubles[0].code, NO_SERVER);
     assert!(disk.list(Path::new(ROOT)).unwrap().is_empty());
+}
+
+#[test]
+fn a_root_that_was_not_finished_is_made_anew() {
+    let (mut unfinished, mut finished) = (0, 0);
+    for seed in 0..8 {
+        for steps in 0.. {
+            let mut random = Random::new(seed * 1000 + steps as u64 + 1);
+            let disk = Disk::new(false);
+            disk.left.set(steps);
+            let made = closure::init(&disk, Path::new(ROOT), Server::Nginx);
+            let disk = disk.cut(&mut random);
+            let memory = Box::new(Memory::default());
+            match Closure::on(&disk, Path::new(ROOT), memory) {
+                Ok(_) => finished += 1,
+                Err(refused) => {
+                    assert!(made.is_err() && refused.is(NO_CLOSURE), "{refused:?}");
+                    closure::init(&disk, Path::new(ROOT), Server::Nginx).unwrap();
+                    unfinished += 1;
+                }
+            }
+            if made.is_ok() {
+                break;
+            }
+        }
+    }
+    assert!(unfinished > 100 && finished > 8, "{unfinished}, {finished}");
+}
+
+#[test]
+fn what_cannot_be_made_leaves_nothing_behind() {
+    let disk = Disk::new(false);
+    let own = Path::new("/own");
+    disk.make_directory(own, 0o755).unwrap();
+    // It is installed in part: its program is there, and none of its modules.
+    disk.write(Path::new("/usr/sbin/apache2"), b"", 0o755)
+        .unwrap();
+    for root in [Path::new(ROOT), own] {
+        closure::init(&disk, root, Server::Apache).unwrap_err();
+        assert!(disk.list(root).unwrap().is_empty());
+    }
+    assert!(disk.look(Path::new(ROOT)).unwrap().is_none());
+    assert!(disk.look(own).unwrap().is_some());
+}
+
+#[test]
+fn what_looks_like_a_beginning_and_holds_more_is_left_alone() {
+    let disk = Disk::new(false);
+    let root = Path::new(ROOT);
+    disk.make_directory(root, 0o755).unwrap();
+    for (name, text) in [("server.new", "mine\n"), ("letter", "mine")] {
+        disk.write(&root.join(name), text.as_bytes(), 0o644)
+            .unwrap();
+        let refused = closure::init(&disk, root, Server::Nginx).unwrap_err();
+        assert!(refused.is(NO_CLOSURE), "{refused:?}");
+        assert!(disk.look(&root.join(name)).unwrap().is_some());
+        disk.write(&root.join("server.new"), b"", 0o644).unwrap();
+    }
 }

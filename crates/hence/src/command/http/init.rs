@@ -1,5 +1,7 @@
 //! `hence http init`: a root of its own for a server, in which nothing is served.
 
+use std::path::Path;
+
 use clap::Args;
 use hence_closure::address::endpoint;
 use hence_closure::closure::{self, Closure, Manner};
@@ -8,6 +10,7 @@ use hence_closure::language;
 use hence_closure::server::Server;
 use hence_closure::words::{Policy, Said, Subject};
 use hence_ledger::{Command, Value};
+use hence_store::{Refused, Request};
 
 use super::{Http, stop};
 use crate::command::fleet::faulty;
@@ -50,14 +53,14 @@ impl Init {
             commands.push(Command::Assert { owner, key, value });
         }
         let server = Server::of(&self.server).expect("only these can be given");
-        let made = closure::init(&Machine, &console.path(&self.directory), server);
+        let directory = console.path(&self.directory);
+        let was_there = directory.exists();
+        let made = closure::init(&Machine, &directory, server);
         let root = made.map_err(|refused| stop(console, refused))?;
-        if !commands.is_empty() {
-            let opened = Closure::open(&Machine, &root);
-            let mut closure = opened.map_err(|refused| stop(console, refused))?;
-            let request = http.request(console, "", language::written(&commands));
-            let done = closure.commit(&request, &commands, Manner::default());
-            done.map_err(|refused| stop(console, refused))?;
+        let request = http.request(console, "", language::written(&commands));
+        if let Err(refused) = first(&root, &request, &commands) {
+            let taken = closure::take_back(&Machine, &root, was_there);
+            return Err(stop(console, taken.err().unwrap_or(refused)));
         }
         let root = &self.directory;
         console.say(&format!(
@@ -69,4 +72,14 @@ impl Init {
         ));
         Ok(Exit::Done)
     }
+}
+
+/// What is asserted in a new root from the first.
+fn first(root: &Path, request: &Request, commands: &[Command]) -> Result<(), Refused> {
+    if commands.is_empty() {
+        return Ok(());
+    }
+    let mut closure = Closure::open(&Machine, root)?;
+    let done = closure.commit(request, commands, Manner::default());
+    done.map(drop)
 }
