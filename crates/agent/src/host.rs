@@ -141,7 +141,7 @@ impl Host for Machine {
 
     fn write(&self, path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
         let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true);
+        options.write(true).create_new(true);
         #[cfg(unix)]
         {
             use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};

@@ -1,10 +1,13 @@
 //! Commands of the machine: run to their end, at most so long, with the beginning of what they say.
 
 use std::io::{self, ErrorKind, Read};
-use std::process::{Command, Stdio};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
 
 /// So much is kept of what a command says.
 const KEPT: usize = 1 << 20;
@@ -43,6 +46,7 @@ pub fn run(command: &[String], limit: Duration) -> io::Result<Ran> {
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
+        .process_group(0)
         .spawn();
     let mut child =
         child.map_err(|error| io::Error::new(error.kind(), format!("{program}: {error}")))?;
@@ -55,7 +59,7 @@ pub fn run(command: &[String], limit: Duration) -> io::Result<Ran> {
             break (!status.success()).then(|| status.to_string());
         }
         if begun.elapsed() >= limit {
-            child.kill()?;
+            end(&child);
             child.wait()?;
             break Some(format!("it took longer than {} s", limit.as_secs_f64()));
         }
@@ -67,6 +71,14 @@ pub fn run(command: &[String], limit: Duration) -> io::Result<Ran> {
         output: output.text(),
         complaint: complaint.text(),
     })
+}
+
+/// Ends a command, with all that it started.
+fn end(child: &Child) {
+    if let Some(group) = Pid::from_raw(child.id() as i32) {
+        // Whoever is no longer there need not be ended.
+        let _ = kill_process_group(group, Signal::KILL);
+    }
 }
 
 /// What comes out of a stream. It is read to its end, so that nobody has to wait, and its beginning is kept.
@@ -127,6 +139,16 @@ mod tests {
         assert_eq!(ran.failure.as_deref(), Some("exit status: 3"));
         let ran = run(&words(&["sleep", "60"]), Duration::from_millis(50)).unwrap();
         assert!(ran.failure.unwrap().contains("longer than"));
+        // It takes along what it waits for.
+        let waits = words(&["sh", "-c", "sleep 61 & echo $!; wait"]);
+        let ran = run(&waits, Duration::from_millis(200)).unwrap();
+        let line = format!("/proc/{}/cmdline", ran.output.trim());
+        let is_there = || !std::fs::read(&line).unwrap_or_default().is_empty();
+        let begun = Instant::now();
+        while is_there() && begun.elapsed() < second {
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert!(!is_there());
         // Whoever stays in the background with the stream does not hold us up: it is still there afterwards.
         let ran = run(&words(&["sh", "-c", "sleep 60 & echo $!"]), second).unwrap();
         assert_eq!(ran.failure, None);
