@@ -438,7 +438,7 @@ impl<'h> Closure<'h> {
             Receipt::Nothing => return Ok(Published::Nothing),
             Receipt::Done(done) => done,
         };
-        self.publish(before, &old, done, warnings)
+        self.publish(before, done, warnings)
     }
 
     /// The generation that is served, by the link to it.

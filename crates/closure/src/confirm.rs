@@ -5,10 +5,12 @@
 //! was made, as the ledger does: if it did not come about, another one that has its number is not taken for it.
 
 use hence_ledger::entry::Origin;
+use hence_ledger::{Command, Keys, State, refusals};
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_store::{Refused, Request};
 
 use crate::closure::{Closure, Published, failed};
+use crate::words::{self, Words};
 
 /// A commit waits to be confirmed.
 pub const UNCONFIRMED: Code = Code::new("http.unconfirmed");
@@ -66,8 +68,28 @@ impl Closure<'_> {
             .map_err(failed)
     }
 
+    /// An owner confirms what waits, and so may write all that it changed.
+    pub fn confirm(&self, owner: &str) -> Result<Option<Unconfirmed>, Refused> {
+        let Some(waits) = self.unconfirmed()? else {
+            self.settle()?;
+            return Ok(None);
+        };
+        let before = self.repository.state_at(waits.before)?;
+        let rights = words::rights(&before);
+        let after = self.repository.state_at(waits.generation)?;
+        let changes = State::difference(&before, &after).into_iter();
+        let changed = changes.map(|change| Command::Retract(Keys::Only(change.key)));
+        let forbidden = changed.flat_map(|key| rights.forbidden(owner, &key, &Words));
+        let refusals = refusals(owner, forbidden);
+        if !refusals.is_empty() {
+            return Err(Refused::Because(refusals));
+        }
+        self.settle()?;
+        Ok(Some(waits))
+    }
+
     /// Nothing waits any more: it is confirmed, or was taken back.
-    pub fn confirm(&self) -> Result<(), Refused> {
+    pub fn settle(&self) -> Result<(), Refused> {
         self.host
             .remove(&self.root.join("unconfirmed"))
             .map_err(failed)
@@ -102,7 +124,7 @@ impl Closure<'_> {
             if_version: None,
         };
         let published = self.restore(&request, waits.before)?;
-        self.confirm()?;
+        self.settle()?;
         Ok(Some(published))
     }
 }

@@ -293,6 +293,8 @@ impl<'h> Content<'h> {
         self.host.synchronise(&written)?;
         for (from, hash) in written.iter().zip(new) {
             self.host.rename(from, &self.object(*hash))?;
+            // If it was missed before, it is not any more.
+            self.read.borrow_mut().remove(hash);
         }
         self.host.synchronise(&[self.root.join("object")])
     }

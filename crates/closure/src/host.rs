@@ -7,7 +7,7 @@ use std::net::{IpAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::address::Endpoint;
 use crate::process::{self, Ran};
@@ -60,14 +60,21 @@ pub trait Host {
     fn addresses(&self, name: &str, limit: Duration) -> io::Result<Vec<IpAddr>>;
     /// Whether nobody listens at an endpoint, and we could.
     fn try_endpoint(&self, endpoint: Endpoint) -> io::Result<()>;
-    /// Sends bytes, and receives until the other side closes.
-    fn exchange(&self, endpoint: Endpoint, bytes: &[u8], limit: Duration) -> io::Result<Vec<u8>>;
+    /// Sends bytes, and receives what is wanted, within a time.
+    fn exchange(
+        &self,
+        endpoint: Endpoint,
+        bytes: &[u8],
+        wanted: Wanted,
+        limit: Duration,
+    ) -> io::Result<Vec<u8>>;
     /// The same where TLS is spoken, to the host of a name, or to whoever is there.
     fn exchange_secured(
         &self,
         endpoint: Endpoint,
         named: Option<&str>,
         bytes: &[u8],
+        wanted: Wanted,
         limit: Duration,
     ) -> io::Result<Secured>;
     /// The time in milliseconds since 1970.
@@ -104,6 +111,37 @@ pub enum EntryKind {
     Other,
 }
 
+/// How much of an answer somebody wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// What is said before its content, which may never end.
+    Head,
+    /// All, until the other side closes.
+    Whole,
+}
+
+impl Wanted {
+    /// Receives it.
+    pub(crate) fn receive(self, mut from: impl Read) -> io::Result<Vec<u8>> {
+        let mut received = Vec::new();
+        if self == Wanted::Whole {
+            from.take(LONGEST).read_to_end(&mut received)?;
+            return Ok(received);
+        }
+        let mut buffer = [0; 4096];
+        while !received.windows(4).any(|four| four == b"\r\n\r\n") {
+            match from.read(&mut buffer)? {
+                0 => break,
+                length if received.len() + length <= LONGEST_HEAD => {
+                    received.extend_from_slice(&buffer[..length]);
+                }
+                _ => return Err(ErrorKind::InvalidData.into()),
+            }
+        }
+        Ok(received)
+    }
+}
+
 /// What a process can be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
@@ -123,6 +161,8 @@ pub struct Machine;
 
 /// No file that a closure reads is longer.
 const LONGEST: u64 = 4 << 30;
+/// Nobody says more before the content of an answer.
+const LONGEST_HEAD: usize = 1 << 20;
 /// If so many files are to be on the disk, it is told once for all.
 const MANY: usize = 64;
 
@@ -357,12 +397,16 @@ impl Host for Machine {
         TcpListener::bind(endpoint).map(drop)
     }
 
-    fn exchange(&self, endpoint: Endpoint, bytes: &[u8], limit: Duration) -> io::Result<Vec<u8>> {
-        let mut stream = connect(endpoint, limit)?;
-        stream.write_all(bytes)?;
-        let mut received = Vec::new();
-        stream.take(LONGEST).read_to_end(&mut received)?;
-        Ok(received)
+    fn exchange(
+        &self,
+        endpoint: Endpoint,
+        bytes: &[u8],
+        wanted: Wanted,
+        limit: Duration,
+    ) -> io::Result<Vec<u8>> {
+        let mut line = Line::to(endpoint, limit)?;
+        line.write_all(bytes)?;
+        wanted.receive(line)
     }
 
     fn exchange_secured(
@@ -370,9 +414,10 @@ impl Host for Machine {
         endpoint: Endpoint,
         named: Option<&str>,
         bytes: &[u8],
+        wanted: Wanted,
         limit: Duration,
     ) -> io::Result<Secured> {
-        tls::exchange(connect(endpoint, limit)?, named, bytes, LONGEST)
+        tls::exchange(Line::to(endpoint, limit)?, named, bytes, wanted)
     }
 
     fn now(&self) -> u64 {
@@ -399,12 +444,53 @@ impl<T> About<T> for io::Result<T> {
     }
 }
 
-fn connect(endpoint: Endpoint, limit: Duration) -> io::Result<TcpStream> {
-    let stream = TcpStream::connect_timeout(&endpoint, limit)?;
-    stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(limit))?;
-    stream.set_write_timeout(Some(limit))?;
-    Ok(stream)
+/// A connection that is over at a time, whatever comes through it.
+struct Line {
+    stream: TcpStream,
+    end: Instant,
+}
+
+impl Line {
+    fn to(endpoint: Endpoint, limit: Duration) -> io::Result<Self> {
+        let end = Instant::now() + limit;
+        let stream = TcpStream::connect_timeout(&endpoint, limit)?;
+        stream.set_nodelay(true)?;
+        Ok(Self { stream, end })
+    }
+
+    /// The time that is left.
+    fn left(&self) -> io::Result<Option<Duration>> {
+        match self.end.saturating_duration_since(Instant::now()) {
+            Duration::ZERO => Err(ErrorKind::TimedOut.into()),
+            left => Ok(Some(left)),
+        }
+    }
+}
+
+/// What failed, in the word for it if that is the time.
+fn late(error: io::Error) -> io::Error {
+    match error.kind() {
+        ErrorKind::WouldBlock => ErrorKind::TimedOut.into(),
+        _ => error,
+    }
+}
+
+impl Read for Line {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(self.left()?)?;
+        self.stream.read(buffer).map_err(late)
+    }
+}
+
+impl Write for Line {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(self.left()?)?;
+        self.stream.write(bytes).map_err(late)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
 }
 
 fn seen(name: String, metadata: &fs::Metadata) -> Entry {

@@ -13,9 +13,9 @@ use hence_model::diagnostic::{Code, Diagnostic};
 use hence_store::{Error, Refused, Request};
 
 use crate::closure::{self, Closure, DIRECTORIES, TOP, failed};
-use crate::content::{STAGED, Trees};
+use crate::content::{STAGED, Trees, snapshot};
 use crate::host::{Entry, EntryKind, Host};
-use crate::publish::{LIMIT, MODE, Stage};
+use crate::publish::{DOWN, LIMIT, MODE, Stage};
 use crate::server::{Server, apache, nginx};
 use crate::settings::SAID;
 
@@ -59,6 +59,8 @@ pub(crate) enum Closed {
 pub enum Repaired {
     /// All is as it was made.
     Nothing,
+    /// All is as it was made, and the server runs again.
+    Started,
     /// What is promised is made again.
     Published {
         /// The generation that it is now.
@@ -89,7 +91,18 @@ impl Closure<'_> {
             // What cannot be read cannot be judged.
             return Ok(closed);
         }
-        let mut drift: Vec<Diagnostic> = self.damages()?.into_values().flatten().collect();
+        let mut drift = Vec::new();
+        for (damage, found) in self.damages()? {
+            let lost = match damage {
+                Damage::Object(hash) if self.found(hash)?.is_none() => self.advice(hash),
+                _ => None,
+            };
+            let found = found.into_iter();
+            drift.extend(found.map(|found| match &lost {
+                Some(advice) => found.help(advice),
+                None => found,
+            }));
+        }
         if let Err(error) = self.repository.check() {
             drift.push(Diagnostic::from(error));
         }
@@ -101,6 +114,10 @@ impl Closure<'_> {
             let site = self.site();
             let requests = self.requests(&everything, &site);
             drift.extend(self.keeps(&site, &requests));
+        } else if self.is_down()? {
+            let message = format!("{} is to run, and does not", self.settings.server.word());
+            let down = Diagnostic::error(DOWN, message);
+            drift.push(down.help("`hence http start` starts it"));
         }
         Ok(drift)
     }
@@ -171,30 +188,50 @@ impl Closure<'_> {
                 self.make_again(name)?;
             }
         }
-        if !directories.is_empty() {
+        let trees = self.trees();
+        let mut is_listed = false;
+        for damage in damages.keys() {
+            if let Damage::Object(hash) = damage
+                && trees.contains(hash)
+            {
+                is_listed |= self.restage(*hash)?;
+            }
+        }
+        if is_listed || !directories.is_empty() {
             // What was in them is looked at again.
             damages.extend(self.damages()?);
         }
         let certificates = self.repair_certificates()?;
-        if closed.is_empty() && damages.is_empty() && certificates.is_empty() {
-            return Ok(Repaired::Nothing);
-        }
+        let mut lost = Vec::new();
         for damage in damages.keys() {
-            match damage {
+            let is_again = match damage {
                 Damage::Object(hash) => self.restage(*hash)?,
                 Damage::File(hash) => {
-                    self.shown(self.content.show_file_again(*hash), *hash)?;
+                    let shown = self.content.show_file_again(*hash);
+                    shown.map_err(failed)?.is_some()
                 }
                 Damage::Tree(hash) => {
-                    self.shown(self.content.show_tree_again(*hash), *hash)?;
+                    let shown = self.content.show_tree_again(*hash);
+                    shown.map_err(failed)?.is_some()
                 }
                 Damage::Settings
                 | Damage::Modules
                 | Damage::Directory(_)
                 | Damage::Current
                 | Damage::Configuration
-                | Damage::Part(_) => {}
+                | Damage::Part(_) => true,
+            };
+            if !is_again {
+                lost.push(damage.clone());
             }
+        }
+        damages.retain(|damage, _| !lost.contains(damage));
+        if closed.is_empty() && damages.is_empty() && certificates.is_empty() {
+            if !self.is_down()? {
+                return Ok(Repaired::Nothing);
+            }
+            self.recover()?;
+            return Ok(Repaired::Started);
         }
         self.stage().write_parts_again(&self.site())?;
         let was = closed
@@ -225,9 +262,13 @@ impl Closure<'_> {
             BTreeSet::new(),
         )?;
         self.stage().switch(generation)?;
-        if let Some(process) = self.process()? {
-            let told = self.reload(process, generation, &self.site());
-            told.map_err(|trouble| Refused::Failed(Error::from(*trouble)))?;
+        match self.process()? {
+            Some(process) => {
+                let told = self.reload(process, generation, &self.site());
+                told.map_err(|trouble| Refused::Failed(Error::from(*trouble)))?;
+            }
+            None if self.is_down()? => self.recover()?,
+            None => {}
         }
         Ok(Repaired::Published { generation, was })
     }
@@ -288,45 +329,75 @@ impl Closure<'_> {
         Ok(())
     }
 
-    fn shown(&self, shown: std::io::Result<Option<()>>, hash: Hash) -> Result<(), Refused> {
-        match shown.map_err(failed)? {
-            Some(()) => Ok(()),
-            None => {
-                let message = format!("what was staged as {hash} is damaged, too");
-                Err(Diagnostic::error(DRIFT, message)
-                    .help("post it again")
-                    .into())
-            }
-        }
+    /// What was staged, from what is served of it; whether that is there.
+    fn restage(&self, hash: Hash) -> Result<bool, Refused> {
+        let Some(bytes) = self.found(hash)? else {
+            return Ok(false);
+        };
+        let object = self.content.object(hash);
+        self.host.remove(&object).map_err(failed)?;
+        self.content.stage_bytes(&bytes).map_err(failed)?;
+        Ok(true)
     }
 
-    /// What was staged, from what is served of it.
-    fn restage(&self, hash: Hash) -> Result<(), Refused> {
-        // Perhaps only who may do what with it was changed.
+    /// What has this hash, wherever it is: perhaps only who may do what with it was changed.
+    fn found(&self, hash: Hash) -> Result<Option<Vec<u8>>, Refused> {
         let mut found = self.content.bytes(hash).map_err(failed)?;
         let shown = self.host.read(&self.content.file(hash)).map_err(failed)?;
         found = found.or(shown.filter(|bytes| Hash::of(bytes) == hash));
-        for host in self.site().hosts.values() {
-            for tree in host.trees.values() {
-                let Some(list) = self.content.tree(*tree) else {
-                    continue;
+        for tree in self.trees() {
+            if found.is_some() {
+                break;
+            }
+            let directory = self.content.directory(tree);
+            if tree == hash {
+                // Its list is what is in it, if nothing there was changed.
+                let mut keep = |other, bytes: &[u8]| {
+                    if other == hash {
+                        found = Some(bytes.to_vec());
+                    }
+                    Ok(())
                 };
-                for (path, _) in list.files().filter(|(_, file)| file.hash == hash) {
-                    let bytes = self.host.read(&self.content.directory(*tree).join(path));
-                    let bytes = bytes
-                        .map_err(failed)?
-                        .filter(|bytes| Hash::of(bytes) == hash);
-                    found = found.or(bytes);
-                }
+                // What cannot be read is not what it was.
+                let _ = snapshot(self.host, &directory, &mut keep);
+            }
+            let Some(list) = self.content.tree(tree) else {
+                continue;
+            };
+            for (path, _) in list.files().filter(|(_, file)| file.hash == hash) {
+                let bytes = self.host.read(&directory.join(path)).map_err(failed)?;
+                found = found.or(bytes.filter(|bytes| Hash::of(bytes) == hash));
             }
         }
-        if let Some(bytes) = found {
-            self.host
-                .remove(&self.content.object(hash))
-                .map_err(failed)?;
-            self.content.stage_bytes(&bytes).map_err(failed)?;
-        }
-        Ok(())
+        Ok(found)
+    }
+
+    /// What brings back content that is nowhere any more.
+    fn advice(&self, hash: Hash) -> Option<String> {
+        let site = self.site();
+        let mut all = site.hosts.iter().flat_map(|(name, host)| {
+            let files = host.files.iter().map(|(url, blob)| (url, *blob));
+            let indexes = host.indexes.iter().map(|(url, (blob, _))| (url, *blob));
+            let trees = host.trees.iter().map(|(url, tree)| (url, *tree));
+            let all = files.chain(indexes).chain(trees);
+            all.map(move |(url, content)| (name, url, content))
+        });
+        let holds = |content: Hash| {
+            let list = self.content.tree(content);
+            content == hash
+                || list.is_some_and(|list| list.files().any(|(_, file)| file.hash == hash))
+        };
+        let (name, url, _) = all.find(|(_, _, content)| holds(*content))?;
+        Some(format!(
+            "it is nowhere here any more: `hence http post` it to http://{name}{url} again"
+        ))
+    }
+
+    /// The snapshots that are asserted.
+    fn trees(&self) -> BTreeSet<Hash> {
+        let site = self.site();
+        let trees = site.hosts.values().flat_map(|host| host.trees.values());
+        trees.copied().collect()
     }
 
     fn damages(&self) -> Result<BTreeMap<Damage, Vec<Diagnostic>>, Refused> {

@@ -232,11 +232,8 @@ fn order(words: &[&str], owner: &str) -> Result<Order, Misread> {
             Order::Write(commands.collect())
         }
         // What is below a URL, one kind at a time: so the history says it.
-        ["retract-keys", key] => match Key::names_in(key) {
-            Some(names) => {
-                let key = Key::new(names.iter().map(String::as_str));
-                Order::Write(vec![Command::Retract(Keys::Under(key))])
-            }
+        ["retract-keys", key] => match Key::read(key) {
+            Some(key) => Order::Write(vec![Command::Retract(Keys::Under(key))]),
             None => return Err(form(format!("`{key}` is no key"))),
         },
         ["retract-under", ..] => return Err(usage("`retract-under HOST /PATH`")),
@@ -365,22 +362,71 @@ fn post(words: &[&str]) -> Result<Post, Misread> {
     }
 }
 
-/// The host and path of an address.
-pub fn located(address: &str) -> Result<(Name, Url), Fault> {
-    let rest = address
-        .strip_prefix("http://")
-        .or_else(|| address.strip_prefix("https://"));
-    let rest = rest.ok_or_else(|| {
-        let fault = Fault::new(format!("`{address}` does not begin with `http://`")).code(FORM);
-        fault.help("such as `http://www.example.org/products/`")
-    })?;
-    let (host, path) = match rest.find('/') {
-        Some(at) => rest.split_at(at),
-        None => (rest, "/"),
-    };
-    // Which endpoint answers is not what is said.
-    let host = host.rsplit_once(':').map_or(host, |(host, _)| host);
-    Ok((Name::read(host)?, Url::read(path)?))
+/// An address as people write it: what of a host, and by which way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// Whether it says that TLS is spoken.
+    pub is_secured: bool,
+    /// The port, if it names one.
+    pub port: Option<u16>,
+    /// The host.
+    pub host: Name,
+    /// The path.
+    pub url: Url,
+}
+
+impl Address {
+    /// The address that is written so.
+    pub fn read(address: &str) -> Result<Self, Fault> {
+        let is_secured = address.starts_with("https://");
+        let rest = address
+            .strip_prefix("http://")
+            .or_else(|| address.strip_prefix("https://"));
+        let rest = rest.ok_or_else(|| {
+            let fault = Fault::new(format!("`{address}` does not begin with `http://`")).code(FORM);
+            fault.help("such as `http://www.example.org/products/`")
+        })?;
+        let (host, path) = match rest.find('/') {
+            Some(at) => rest.split_at(at),
+            None => (rest, "/"),
+        };
+        if host.contains('@') {
+            let fault = Fault::new("this address says who asks").code(FORM);
+            return Err(fault.help("what stands before `@` is no part of it here"));
+        }
+        let (host, port) = match host.rsplit_once(':') {
+            Some((host, port)) => (host, Some(port)),
+            None => (host, None),
+        };
+        let port = port.map(|port| {
+            let fault = Fault::new(format!("`{port}` is no port")).code(FORM);
+            port.parse().map_err(|_| fault)
+        });
+        Ok(Self {
+            is_secured,
+            port: port.transpose()?,
+            host: Name::read(host)?,
+            url: Url::read(path)?,
+        })
+    }
+
+    /// What somebody asks a server for: what is behind `?` and `#` decides nothing here.
+    pub fn asked(address: &str) -> Result<Self, Fault> {
+        let end = address.find(['?', '#']).unwrap_or(address.len());
+        Self::read(&address[..end])
+    }
+
+    /// Whether an endpoint is meant: any that is not excluded.
+    pub fn may_be(&self, endpoint: Endpoint, is_secured: bool) -> bool {
+        let is_port = self.port.is_none_or(|port| port == endpoint.port());
+        is_port && (is_secured || !self.is_secured)
+    }
+}
+
+/// The host and path of an address. Which endpoint answers is not what is said.
+fn located(address: &str) -> Result<(Name, Url), Fault> {
+    let address = Address::read(address)?;
+    Ok((address.host, address.url))
 }
 
 /// Writes in the words of the language.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use hence_ledger::Hash;
 
 use crate::address::{Endpoint, Name, Url, decode};
-use crate::host::Host;
+use crate::host::{Host, Wanted};
 use crate::model::{Answer, Body};
 use crate::server::{GENERATION, LEAST};
 
@@ -67,10 +67,9 @@ impl Response {
     }
 
     /// What was received, if it is HTTP.
-    pub fn parse(bytes: &[u8]) -> Option<Self> {
+    pub fn parse(bytes: &[u8], wanted: Wanted) -> Option<Self> {
         let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")?;
         let head = std::str::from_utf8(&bytes[..end]).ok()?;
-        let mut body = bytes[end + 4..].to_vec();
         let mut lines = head.split("\r\n");
         let status = lines.next()?.split(' ').nth(1)?.parse().ok()?;
         let header = |line: &str| {
@@ -81,9 +80,11 @@ impl Response {
         let is_chunked = headers.iter().any(|(name, value)| {
             name == "transfer-encoding" && value.eq_ignore_ascii_case("chunked")
         });
-        if is_chunked {
-            body = joined(&body)?;
-        }
+        let body = match wanted {
+            Wanted::Head => Vec::new(),
+            Wanted::Whole if is_chunked => joined(&bytes[end + 4..])?,
+            Wanted::Whole => bytes[end + 4..].to_vec(),
+        };
         Some(Self {
             status,
             headers,
@@ -110,9 +111,20 @@ fn joined(mut bytes: &[u8]) -> Option<Vec<u8>> {
 
 /// Asks for a path of a host.
 pub fn ask(host: &dyn Host, endpoint: Endpoint, name: &str, path: &str) -> io::Result<Response> {
+    ask_for(host, endpoint, name, path, Wanted::Whole)
+}
+
+/// Asks for a path of a host, for so much of the answer.
+pub fn ask_for(
+    host: &dyn Host,
+    endpoint: Endpoint,
+    name: &str,
+    path: &str,
+    wanted: Wanted,
+) -> io::Result<Response> {
     let request = request(name, path, Form::AsItIs);
-    let bytes = host.exchange(near(endpoint), request.as_bytes(), LIMIT)?;
-    response(&bytes)
+    let bytes = host.exchange(near(endpoint), request.as_bytes(), wanted, LIMIT)?;
+    response(&bytes, wanted)
 }
 
 /// Asks for a path of a host where TLS is spoken. With what is answered comes the certificate that was shown.
@@ -122,10 +134,12 @@ pub fn ask_secured(
     named: Option<&str>,
     name: &str,
     path: &str,
+    wanted: Wanted,
 ) -> io::Result<(Vec<u8>, Response)> {
     let request = request(name, path, Form::AsItIs);
-    let secured = host.exchange_secured(near(endpoint), named, request.as_bytes(), LIMIT)?;
-    Ok((secured.certificate, response(&secured.bytes)?))
+    let (endpoint, request) = (near(endpoint), request.as_bytes());
+    let secured = host.exchange_secured(endpoint, named, request, wanted, LIMIT)?;
+    Ok((secured.certificate, response(&secured.bytes, wanted)?))
 }
 
 /// Asks for a path of a host, compressed.
@@ -137,15 +151,15 @@ pub fn ask_compressed(
     path: &str,
 ) -> io::Result<Response> {
     let request = request(name, path, Form::Compressed);
-    let (endpoint, request) = (near(endpoint), request.as_bytes());
+    let (endpoint, request, wanted) = (near(endpoint), request.as_bytes(), Wanted::Whole);
     let bytes = match named {
         Some(named) => {
-            host.exchange_secured(endpoint, named, request, LIMIT)?
+            host.exchange_secured(endpoint, named, request, wanted, LIMIT)?
                 .bytes
         }
-        None => host.exchange(endpoint, request, LIMIT)?,
+        None => host.exchange(endpoint, request, wanted, LIMIT)?,
     };
-    response(&bytes)
+    response(&bytes, wanted)
 }
 
 /// How content is to be sent.
@@ -163,8 +177,8 @@ fn request(name: &str, path: &str, form: Form) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: {name}\r\n{accept}Connection: close\r\n\r\n")
 }
 
-fn response(bytes: &[u8]) -> io::Result<Response> {
-    Response::parse(bytes).ok_or_else(|| io::Error::other("the answer is no HTTP"))
+fn response(bytes: &[u8], wanted: Wanted) -> io::Result<Response> {
+    Response::parse(bytes, wanted).ok_or_else(|| io::Error::other("the answer is no HTTP"))
 }
 
 /// Where a server that listens there is asked from here, and from which address that is.

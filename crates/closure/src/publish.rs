@@ -27,7 +27,7 @@ use crate::certificate::Certificates;
 use crate::checks::{Look, Occasion};
 use crate::closure::{Closure, Now, Published, failed};
 use crate::content::{Content, NO_ROOM, Trees};
-use crate::host::{EntryKind, Host, Signal};
+use crate::host::{EntryKind, Host, Signal, Wanted};
 use crate::model::{self, Body, behaviour};
 use crate::modules::Modules;
 use crate::probe::{self, Probe};
@@ -399,7 +399,6 @@ impl Closure<'_> {
     pub(crate) fn publish(
         &mut self,
         before: u64,
-        old: &Site,
         done: Done,
         warnings: Vec<Diagnostic>,
     ) -> Result<Published, Refused> {
@@ -419,8 +418,11 @@ impl Closure<'_> {
         }
         let ready = match self.process()? {
             Some(process) => self.reload(process, generation, &site),
-            None if old.endpoints.is_empty() && self.is_wanted()? => self.launch(generation, &site),
+            None if self.is_wanted()? => self.launch(generation, &site),
             None => {
+                if self.was_killed()? {
+                    self.bury();
+                }
                 return Ok(Published::New {
                     generation,
                     now: Now::Stopped,
@@ -581,7 +583,8 @@ impl Closure<'_> {
         match site.secured.contains(&endpoint) {
             true => {
                 let named = Some(UNKNOWN);
-                let asked = probe::ask_secured(self.host, endpoint, named, UNKNOWN, "/");
+                let asked =
+                    probe::ask_secured(self.host, endpoint, named, UNKNOWN, "/", Wanted::Whole);
                 asked.map(|(_, response)| response)
             }
             false => probe::ask(self.host, endpoint, UNKNOWN, "/"),
@@ -730,14 +733,20 @@ impl Closure<'_> {
         promised: &model::Answer,
     ) -> io::Result<Option<String>> {
         let (endpoint, named) = (request.endpoint, request.named);
+        let (name, path) = (request.host, request.path);
+        let wanted = match promised.body {
+            // What others answer may go on for ever, and nothing of it is promised.
+            Body::Other(..) => Wanted::Head,
+            _ => Wanted::Whole,
+        };
         if !site.secured.contains(&endpoint) {
-            let response = probe::ask(self.host, endpoint, request.host, request.path)?;
+            let response = probe::ask_for(self.host, endpoint, name, path, wanted)?;
             return match probe::differs(promised, &response) {
                 None => self.compresses(site, request, None, promised),
                 wrong => Ok(wrong),
             };
         }
-        let asked = probe::ask_secured(self.host, endpoint, named, request.host, request.path);
+        let asked = probe::ask_secured(self.host, endpoint, named, name, path, wanted);
         let (shown, response) = asked?;
         let named = named.and_then(|named| Name::read(named).ok());
         let cert = site.shown(endpoint, named.as_ref());
@@ -809,6 +818,7 @@ impl Closure<'_> {
     /// Ends the server, which is to run all the same as soon as it can.
     fn end(&self) -> Result<(), Refused> {
         let Some(process) = self.process()? else {
+            self.bury();
             return Ok(());
         };
         self.host.signal(process, Signal::End).map_err(failed)?;
@@ -819,6 +829,7 @@ impl Closure<'_> {
             }
             self.host.wait(INTERVAL);
         }
+        self.bury();
         Ok(())
     }
 
@@ -865,6 +876,18 @@ impl Closure<'_> {
             },
         };
         ready.map_err(|trouble| Refused::Failed(Error::from(*trouble)))
+    }
+
+    /// Whether a server ended that did not take its number away: what it served others may go on to serve.
+    fn was_killed(&self) -> Result<bool, Refused> {
+        let number = self.host.look(&self.root.join("run/server.pid"));
+        Ok(number.map_err(failed)?.is_some())
+    }
+
+    /// Whether the server is to run, and does not.
+    pub fn is_down(&self) -> Result<bool, Refused> {
+        let is_to_run = self.is_wanted()? && !self.site().endpoints.is_empty();
+        Ok(is_to_run && self.process()?.is_none())
     }
 
     fn is_wanted(&self) -> Result<bool, Refused> {

@@ -148,6 +148,11 @@ impl Site {
         host.is_on(endpoint) && can_speak && host.held.is_none()
     }
 
+    /// Whether other servers answer for something.
+    pub fn has_proxies(&self) -> bool {
+        self.hosts.values().any(|host| !host.proxies.is_empty())
+    }
+
     /// How addresses at an endpoint begin.
     pub fn scheme(&self, endpoint: Endpoint) -> &'static str {
         match self.secured.contains(&endpoint) {

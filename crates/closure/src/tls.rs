@@ -1,7 +1,6 @@
 //! Speaks TLS to a server, to see what it shows: whatever certificate that is, it is accepted, and told.
 
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::TcpStream;
 use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -11,6 +10,7 @@ use rustls::{
     ClientConfig, ClientConnection, DigitallySignedStruct, Error, SignatureScheme, StreamOwned,
 };
 
+use crate::host::Wanted;
 use crate::server::UNKNOWN;
 
 /// What a server showed and said.
@@ -22,12 +22,12 @@ pub struct Secured {
     pub bytes: Vec<u8>,
 }
 
-/// Sends bytes over a connection, and receives until the other side closes. Whoever names nobody says so.
-pub fn exchange(
-    stream: TcpStream,
+/// Sends bytes over a connection, and receives what is wanted. Whoever names nobody says so.
+pub(crate) fn exchange(
+    line: impl Read + Write,
     named: Option<&str>,
     bytes: &[u8],
-    most: u64,
+    wanted: Wanted,
 ) -> io::Result<Secured> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier = Arc::new(Anybody(Arc::clone(&provider)));
@@ -42,14 +42,9 @@ pub fn exchange(
     let name =
         ServerName::try_from(named.unwrap_or(UNKNOWN).to_owned()).map_err(io::Error::other)?;
     let connection = ClientConnection::new(Arc::new(config), name).map_err(io::Error::other)?;
-    let mut stream = StreamOwned::new(connection, stream);
+    let mut stream = StreamOwned::new(connection, line);
     stream.write_all(bytes)?;
-    let mut received = Vec::new();
-    match (&mut stream).take(most).read_to_end(&mut received) {
-        // The end of the connection is the end of the answer.
-        Err(error) if error.kind() != ErrorKind::UnexpectedEof => return Err(error),
-        _ => {}
-    }
+    let received = wanted.receive(Ended(&mut stream))?;
     let shown = stream
         .conn
         .peer_certificates()
@@ -59,6 +54,18 @@ pub fn exchange(
         certificate: certificate.to_vec(),
         bytes: received,
     })
+}
+
+/// A stream of which the end of the connection is the end.
+struct Ended<S>(S);
+
+impl<S: Read> Read for Ended<S> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(buffer) {
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(0),
+            read => read,
+        }
+    }
 }
 
 /// Believes everybody who has the key of what they show.

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use hence_closure::host::Machine;
+use hence_closure::host::{Machine, Wanted};
 use hence_closure::probe::{self, Response};
 use hence_loopback::reserve;
 
@@ -512,7 +512,8 @@ fn a_site_is_served_by_tls_and_its_key_is_never_shown() {
         said.push(folder.run(&["plan"]));
         folder.done(&["commit"]);
         let named = Some("foo.test");
-        let asked = probe::ask_secured(&Machine, endpoint, named, "foo.test", "/").unwrap();
+        let asked =
+            probe::ask_secured(&Machine, endpoint, named, "foo.test", "/", Wanted::Whole).unwrap();
         assert_eq!(
             (asked.0.as_slice(), asked.1.status),
             (&**made.cert.der(), 200)
@@ -785,7 +786,14 @@ fn a_key_that_the_server_cannot_read_any_more_is_given_to_it_again() {
             }
         };
         let status = || {
-            let asked = probe::ask_secured(&Machine, endpoint, Some("foo.test"), "foo.test", "/");
+            let asked = probe::ask_secured(
+                &Machine,
+                endpoint,
+                Some("foo.test"),
+                "foo.test",
+                "/",
+                Wanted::Whole,
+            );
             asked.unwrap().1.status
         };
         close();

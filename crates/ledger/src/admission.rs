@@ -134,7 +134,8 @@ fn forbidden(admission: &Admission<'_>, vocabulary: &dyn Vocabulary) -> Vec<Diag
     refusals(admission.owner, forbidden)
 }
 
-fn refusals(owner: &str, forbidden: impl IntoIterator<Item = Keys>) -> Vec<Diagnostic> {
+/// That an owner may not write keys.
+pub fn refusals(owner: &str, forbidden: impl IntoIterator<Item = Keys>) -> Vec<Diagnostic> {
     let trouble = |keys| {
         let (key, message) = match &keys {
             Keys::Only(key) => (key, format!("`{owner}` may not write `{key}`")),

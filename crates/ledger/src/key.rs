@@ -37,10 +37,16 @@ impl Key {
         Self(text)
     }
 
-    /// The key that this text is the text of. It is taken as it is: what people write is read by
-    /// [`Key::names_in`].
+    /// The key that this text is the text of: one that a key became, as nothing is looked at. What people write is read
+    /// by [`Key::read`].
     pub fn from_text(text: &str) -> Self {
         Self(text.into())
+    }
+
+    /// The key that somebody wrote, or `None` if a name is empty or a `%` has no two digits behind it.
+    pub fn read(text: &str) -> Option<Self> {
+        let names = Self::names_in(text)?;
+        Some(Self::new(names.iter().map(String::as_str)))
     }
 
     /// The names in a key as somebody wrote it, or `None` if a name is empty or a `%` has no two digits behind it.

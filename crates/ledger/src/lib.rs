@@ -18,7 +18,7 @@ pub mod tree;
 pub mod value;
 pub mod vocabulary;
 
-pub use admission::{Admission, Admitted, admit};
+pub use admission::{Admission, Admitted, admit, refusals};
 pub use command::Command;
 pub use entry::{Act, Entry};
 pub use key::{Key, Keys};

@@ -33,7 +33,7 @@ pub fn needs(site: &Site) -> Vec<&'static str> {
     if whos().any(|who| matches!(who, Who::Users(_))) {
         needs.extend(["authn_file", "authz_user"]);
     }
-    if site.hosts.values().any(|host| !host.proxies.is_empty()) {
+    if site.has_proxies() {
         needs.push("proxy_http");
     }
     if !site.compressed.is_empty() {
@@ -120,6 +120,10 @@ Header always set {GENERATION} "{}"
     }
     for endpoint in &site.endpoints {
         let _ = writeln!(main, "Listen {endpoint}");
+    }
+    if site.has_proxies() {
+        let forwarded = "RequestHeader set X-Forwarded-Proto expr=%{REQUEST_SCHEME}";
+        let _ = writeln!(main, "{forwarded}");
     }
     if !site.compressed.is_empty() {
         let types: Vec<&str> = site.compressed.iter().map(String::as_str).collect();
@@ -260,15 +264,19 @@ fn mounts(host: &Host, setting: &Setting, text: &mut String) {
     if !host.proxies.is_empty() {
         for directory in &directories {
             let pattern = pattern(directory);
-            let _ = match host.mount_at(directory) {
-                // Left to itself, Apache takes a question mark that was escaped for one that was not, and refuses it.
-                Some(Mount::Proxy(upstream)) => writeln!(
-                    text,
-                    "RewriteRule \"^{pattern}(.*)$\" \"http://{}{}${{escape:$1}}\" [P,NE,L]",
-                    upstream.endpoint, upstream.path
-                ),
-                _ => writeln!(text, "RewriteRule \"^{pattern}\" - [L]"),
+            let Some(Mount::Proxy(upstream)) = host.mount_at(directory) else {
+                let _ = writeln!(text, "RewriteRule \"^{pattern}\" - [L]");
+                continue;
             };
+            let (endpoint, path) = (upstream.endpoint, &upstream.path);
+            let directory = quoted(directory.as_str());
+            // Left to itself, Apache takes a question mark that was escaped for one that was not, and refuses it.
+            let _ = writeln!(
+                text,
+                "RewriteRule \"^{pattern}(.*)$\" \"http://{endpoint}{path}${{escape:$1}}\" [P,NE,L]\n\
+                 ProxyPassReverse \"{directory}\" \"http://{endpoint}{path}\"\n\
+                 ProxyPassReverseCookiePath \"{path}\" \"{directory}\""
+            );
         }
     }
     for directory in directories {

@@ -62,6 +62,10 @@ http {{
   fastcgi_temp_path {root}/run/fastcgi;
   uwsgi_temp_path {root}/run/uwsgi;
   scgi_temp_path {root}/run/scgi;
+  client_max_body_size 0;
+  proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+  proxy_set_header X-Forwarded-Host $http_host;
+  proxy_set_header X-Forwarded-Proto $scheme;
   server_tokens off;
   absolute_redirect off;
   sendfile on;
@@ -287,9 +291,11 @@ fn describe(
             Some((top, Mount::Proxy(upstream))) => {
                 let below = directory.below(&top).expect("a mount is above its URLs");
                 let below = crate::address::encode(below);
+                let (endpoint, path) = (upstream.endpoint, &upstream.path);
+                let top = quoted(top.as_str());
                 format!(
-                    "proxy_pass http://{}{}{below};",
-                    upstream.endpoint, upstream.path
+                    "proxy_pass http://{endpoint}{path}{below}; \
+                     proxy_redirect \"http://{endpoint}{path}\" \"{top}\"; proxy_cookie_path \"{path}\" \"{top}\";"
                 )
             }
             None => format!("root {root}/none/none;"),

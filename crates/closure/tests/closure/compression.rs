@@ -1,7 +1,7 @@
 //! Content is sent compressed to who can unpack it, by real servers.
 
 use hence_closure::closure::{Now, Published};
-use hence_closure::host::Machine;
+use hence_closure::host::{Machine, Wanted};
 use hence_closure::probe;
 use hence_closure::server::Server;
 
@@ -68,7 +68,10 @@ fn an_answer_that_is_not_compressed_breaks_the_promise() {
     let answer = |head: &str, body: &[u8]| {
         let mut bytes = format!("HTTP/1.1 200 OK\r\n{head}\r\n\r\n").into_bytes();
         bytes.extend(body);
-        probe::unpacks(hash, &probe::Response::parse(&bytes).unwrap())
+        probe::unpacks(
+            hash,
+            &probe::Response::parse(&bytes, Wanted::Whole).unwrap(),
+        )
     };
     assert!(
         answer("Vary: Accept-Encoding", &body)

@@ -11,7 +11,7 @@ use std::time::Duration;
 use hence_closure::address::Endpoint;
 use hence_closure::closure::{self, Closure, FAILED, NO_CLOSURE, Now, Published};
 use hence_closure::content::Tree;
-use hence_closure::host::{Entry, EntryKind, Host, Signal};
+use hence_closure::host::{Entry, EntryKind, Host, Signal, Wanted};
 use hence_closure::process::Ran;
 use hence_closure::publish::TEST_FAILED;
 use hence_closure::server::{Server, Setting};
@@ -407,7 +407,7 @@ impl Host for Disk {
         }
     }
 
-    fn exchange(&self, _: Endpoint, _: &[u8], _: Duration) -> io::Result<Vec<u8>> {
+    fn exchange(&self, _: Endpoint, _: &[u8], _: Wanted, _: Duration) -> io::Result<Vec<u8>> {
         Err(io::ErrorKind::ConnectionRefused.into())
     }
 
@@ -416,6 +416,7 @@ impl Host for Disk {
         _: Endpoint,
         _: Option<&str>,
         _: &[u8],
+        _: Wanted,
         _: Duration,
     ) -> io::Result<Secured> {
         Err(io::ErrorKind::ConnectionRefused.into())

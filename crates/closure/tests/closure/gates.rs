@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 
 use hence_closure::closure::{Now, Published};
-use hence_closure::host::{Host, Machine};
+use hence_closure::host::{Host, Machine, Wanted};
 use hence_closure::probe::{self, Response};
 use hence_closure::publish::ENDPOINT_TAKEN;
 use hence_closure::server::Server;
@@ -22,9 +22,9 @@ fn ask(endpoint: SocketAddr, path: &str, credentials: &str) -> Response {
         "GET {path} HTTP/1.1\r\nHost: foo.test\r\nAuthorization: Basic {credentials}\r\nConnection: close\r\n\r\n"
     );
     let bytes = Machine
-        .exchange(endpoint, request.as_bytes(), probe::LIMIT)
+        .exchange(endpoint, request.as_bytes(), Wanted::Whole, probe::LIMIT)
         .unwrap();
-    Response::parse(&bytes).unwrap()
+    Response::parse(&bytes, Wanted::Whole).unwrap()
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use hence_closure::closure::{Now, Published};
-use hence_closure::host::Machine;
+use hence_closure::host::{Machine, Wanted};
 use hence_closure::probe::{self, Response};
 use hence_closure::server::Server;
 use hence_ledger::Hash;
@@ -44,7 +44,8 @@ fn ask(endpoint: SocketAddr, tls: &str) -> std::io::Result<Response> {
         "" => probe::ask(&Machine, endpoint, "foo.test", "/"),
         _ => {
             let named = Some("foo.test");
-            let asked = probe::ask_secured(&Machine, endpoint, named, "foo.test", "/");
+            let asked =
+                probe::ask_secured(&Machine, endpoint, named, "foo.test", "/", Wanted::Whole);
             asked.map(|(_, response)| response)
         }
     }

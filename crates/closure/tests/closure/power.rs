@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use hence_closure::address::{Endpoint, Name};
 use hence_closure::closure::{Closure, Now, Published};
-use hence_closure::host::{Entry, Host, Machine, Signal};
+use hence_closure::host::{Entry, Host, Machine, Signal, Wanted};
 use hence_closure::probe::Probe;
 use hence_closure::process::Ran;
 use hence_closure::server::Server;
@@ -141,9 +141,15 @@ impl Host for Dark {
         Machine.try_endpoint(endpoint)
     }
 
-    fn exchange(&self, endpoint: Endpoint, bytes: &[u8], limit: Duration) -> io::Result<Vec<u8>> {
+    fn exchange(
+        &self,
+        endpoint: Endpoint,
+        bytes: &[u8],
+        wanted: Wanted,
+        limit: Duration,
+    ) -> io::Result<Vec<u8>> {
         self.step()?;
-        Machine.exchange(endpoint, bytes, limit)
+        Machine.exchange(endpoint, bytes, wanted, limit)
     }
 
     fn exchange_secured(
@@ -151,10 +157,11 @@ impl Host for Dark {
         endpoint: Endpoint,
         named: Option<&str>,
         bytes: &[u8],
+        wanted: Wanted,
         limit: Duration,
     ) -> io::Result<Secured> {
         self.step()?;
-        Machine.exchange_secured(endpoint, named, bytes, limit)
+        Machine.exchange_secured(endpoint, named, bytes, wanted, limit)
     }
 
     fn now(&self) -> u64 {

@@ -10,7 +10,7 @@ use hence_store::Refused;
 use serde::Serialize;
 
 use super::{Http, confirm, cost, print_changes, stop, tell};
-use crate::command::fleet::{Format, faulty, print_json, read};
+use crate::command::fleet::{Format, faulty, names, print_json, read};
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -192,7 +192,7 @@ impl Leave {
         for text in &self.take {
             let words: Vec<&str> = text.split_whitespace().collect();
             keys.push(match words.as_slice() {
-                [key] => Key::from_text(key),
+                [key] => Key::new(names(key)?.iter().map(String::as_str)),
                 words => Subject::read(words).map_err(faulty)?.0.key(),
             });
         }
@@ -308,9 +308,7 @@ impl Commit {
         let published = closure.commit(&request, &pending.commands, manner);
         let is_waiting = matches!(published, Ok(Published::New { .. }));
         if within.is_some() && !is_waiting {
-            closure
-                .confirm()
-                .map_err(|refused| stop(console, refused))?;
+            closure.settle().map_err(|refused| stop(console, refused))?;
         }
         let published = published.map_err(|refused| stop(console, refused))?;
         closure
@@ -401,5 +399,5 @@ fn settled(
     if matches!(published, Published::RolledBack { .. }) {
         return Ok(());
     }
-    closure.confirm().map_err(|refused| stop(console, refused))
+    closure.settle().map_err(|refused| stop(console, refused))
 }

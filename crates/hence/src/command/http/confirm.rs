@@ -31,11 +31,8 @@ impl Confirm {
     /// Keeps it.
     pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
         let closure = http.open(console)?;
-        let waits = closure.unconfirmed();
+        let waits = closure.confirm(http.owner());
         let waits = waits.map_err(|refused| stop(console, refused))?;
-        closure
-            .confirm()
-            .map_err(|refused| stop(console, refused))?;
         if http.format == Format::Json {
             let confirmed = waits.as_ref().map(|waits| waits.generation);
             print_json(console, &Confirmed { confirmed })?;

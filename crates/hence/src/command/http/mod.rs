@@ -205,7 +205,7 @@ fn worded(text: &str) -> String {
         if number % 2 == 0 {
             return piece.replace("version", "generation");
         }
-        match Subject::of(&Key::from_text(piece)) {
+        match Key::read(piece).as_ref().and_then(Subject::of) {
             Some(subject) => subject.to_string(),
             None => piece.replace("hence undo ", "hence http undo "),
         }

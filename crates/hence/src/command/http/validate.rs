@@ -69,13 +69,15 @@ impl Repair {
             true => Exit::Done,
             false => Exit::World,
         };
+        let is_started = repaired == Repaired::Started;
         let (generation, was) = match repaired {
-            Repaired::Nothing => (None, Vec::new()),
+            Repaired::Nothing | Repaired::Started => (None, Vec::new()),
             Repaired::Published { generation, was } => (Some(generation), was),
         };
         if http.format == Format::Json {
             let told = ToldRepair {
                 generation,
+                started: is_started,
                 repaired: was.iter().map(Trouble::from).collect(),
                 left: left.iter().map(Trouble::from).collect(),
             };
@@ -84,6 +86,9 @@ impl Repair {
         }
         for trouble in &was {
             console.say(&format!("repaired: {}", trouble.message));
+        }
+        if is_started {
+            console.say("the server was down, and runs again");
         }
         if let Some(generation) = generation {
             console.say(&format!("generation {generation} is what was promised"));
@@ -103,6 +108,8 @@ impl Repair {
 struct ToldRepair {
     #[serde(skip_serializing_if = "Option::is_none")]
     generation: Option<u64>,
+    /// Whether the server was down, and runs again.
+    started: bool,
     repaired: Vec<Trouble>,
     left: Vec<Trouble>,
 }

@@ -1,19 +1,21 @@
 //! `hence http why`: from a URL back to who said so.
 
 use clap::Args;
-use hence_closure::address::{Endpoint, Name, Url};
+use hence_closure::address::{Endpoint, Name};
 use hence_closure::closure::Closure;
-use hence_closure::language::{located, said};
+use hence_closure::language::{Address, said};
 use hence_closure::level2::meant;
 use hence_closure::model::{Answer, Body, Request, behaviour};
 use hence_closure::probe;
 use hence_closure::site::Site;
 use hence_closure::words::Subject;
 use hence_ledger::entry::Origin;
+use hence_model::diagnostic::Diagnostic;
 use serde::Serialize;
 
 use super::Http;
 use crate::command::fleet::{Format, faulty, moment, print_json};
+use crate::command::why::url::NOT_SERVED;
 use crate::console::Console;
 use crate::{Exit, Stop};
 
@@ -84,15 +86,12 @@ enum Asked {
 impl Why {
     /// Says it.
     pub fn run(&self, http: &Http, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        let (host, url) = located(&self.url).map_err(faulty)?;
+        let address = Address::asked(&self.url).map_err(faulty)?;
         let closure = http.open(console)?;
-        let all = all(&closure, &host, &url)?;
+        let all = all(&closure, &address)?;
         if http.format == Format::Json {
             print_json(console, &all)?;
             return Ok(Exit::Done);
-        }
-        if all.is_empty() {
-            writeln!(console.data(), "the server listens nowhere")?;
         }
         for told in &all {
             told.write(console)?;
@@ -101,13 +100,42 @@ impl Why {
     }
 }
 
-/// What a closure answers to a URL, at each of its endpoints.
-pub fn all(closure: &Closure<'_>, host: &Name, url: &Url) -> Result<Vec<Told>, Stop> {
+/// What a closure answers to an address, at each endpoint that may be meant.
+pub fn all(closure: &Closure<'_>, address: &Address) -> Result<Vec<Told>, Stop> {
     let site = closure.site();
-    let endpoints = site.endpoints.iter();
-    endpoints
-        .map(|endpoint| told(closure, &site, *endpoint, host, &url.to_string()))
+    let mut meant = site.endpoints.clone();
+    meant.retain(|endpoint| address.may_be(*endpoint, site.secured.contains(endpoint)));
+    if meant.is_empty() {
+        return Err(Stop::Refused(Box::new(nobody_listens(address, &site))));
+    }
+    let path = address.url.to_string();
+    meant
+        .into_iter()
+        .map(|endpoint| told(closure, &site, endpoint, &address.host, &path))
         .collect()
+}
+
+/// That the server does not listen where an address leads.
+fn nobody_listens(address: &Address, site: &Site) -> Diagnostic {
+    let by = match address.is_secured {
+        true => " by TLS",
+        false => "",
+    };
+    let at = match address.port {
+        Some(port) => format!("at port {port}"),
+        None => "anywhere".to_owned(),
+    };
+    let message = format!("the server does not listen{by} {at}");
+    let trouble = Diagnostic::error(NOT_SERVED, message);
+    let listens = site.endpoints.iter().map(|endpoint| {
+        let scheme = site.scheme(*endpoint);
+        format!("{scheme}://{endpoint}")
+    });
+    let listens: Vec<String> = listens.collect();
+    trouble.help(match listens.is_empty() {
+        true => "`hence http assert listen ADDRESS:PORT` lets it listen".to_owned(),
+        false => format!("it listens at {}", listens.join(", ")),
+    })
 }
 
 fn told(
@@ -174,7 +202,7 @@ fn told(
             message: entry.message,
         });
     }
-    if closure.process().is_ok_and(|process| process.is_some()) {
+    if matches!(closure.process(), Ok(Some(_))) || matches!(closure.is_down(), Ok(true)) {
         let asked = closure.breaks(site, &request, &answer);
         told.asked = Some(match asked {
             Ok(None) => Asked::AsPromised,

@@ -10,7 +10,7 @@ mod json;
 mod line;
 pub mod secrets;
 mod text;
-mod url;
+pub mod url;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

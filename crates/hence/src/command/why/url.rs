@@ -13,7 +13,7 @@ use hence_closure::address::{Endpoint, Name, Url};
 use hence_closure::closure::Closure;
 use hence_closure::content::{Tree, Trees};
 use hence_closure::host::Machine;
-use hence_closure::language::{located, said};
+use hence_closure::language::{Address, said};
 use hence_closure::model::{Request, behaviour};
 use hence_closure::part::{OWNER, Part, parameter};
 use hence_closure::site::Site;
@@ -40,10 +40,10 @@ pub const NOT_SERVED: Code = Code::new("why.not-served");
 impl Why {
     /// Says why a URL answers what it does.
     pub(super) fn url(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
-        let (host, url) = located(self.file()).map_err(fleet::faulty)?;
+        let address = Address::asked(self.file()).map_err(fleet::faulty)?;
         match self.closure_root(console) {
-            Some(root) => self.served(console, &root, &host, &url),
-            None => self.promised(console, &host, &url),
+            Some(root) => self.served(console, &root, &address),
+            None => self.promised(console, &address),
         }
     }
 
@@ -66,12 +66,11 @@ impl Why {
         &self,
         console: &mut Console<'_>,
         root: &std::path::Path,
-        host: &Name,
-        url: &Url,
+        address: &Address,
     ) -> Result<Exit, Stop> {
         let opened = Closure::open(&Machine, root);
         let closure = opened.map_err(|refused| fleet::stop(console, refused))?;
-        let answers = all(&closure, host, url)?;
+        let answers = all(&closure, address)?;
         let service = match self.ledger.is_there(console) {
             true => Some(self.ledger.open(console)?),
             false => None,
@@ -110,14 +109,13 @@ impl Why {
         }
         if self.format == Format::Json {
             fleet::print_json(console, &json)?;
-        } else if answers.is_empty() {
-            writeln!(console.data(), "the server listens nowhere")?;
         }
         Ok(Exit::Done)
     }
 
     /// As nodes are to serve it.
-    fn promised(&self, console: &mut Console<'_>, host: &Name, url: &Url) -> Result<Exit, Stop> {
+    fn promised(&self, console: &mut Console<'_>, address: &Address) -> Result<Exit, Stop> {
+        let Address { host, url, .. } = address;
         let service = self.ledger.open(console)?;
         let mut active = Active::new(&service);
         let nodes: Vec<String> = match &self.path {
@@ -169,7 +167,12 @@ impl Why {
         for promise in &found {
             let (nodes, answer) = (promise.nodes.join(", "), &promise.answer);
             let by = &promise.assertion;
-            let words = format!("http://{host}{url} on {nodes} answers {answer}\n  by `{by}`");
+            // By which of the two a node listens is its own affair.
+            let scheme = match address.is_secured {
+                true => "https",
+                false => "http",
+            };
+            let words = format!("{scheme}://{host}{url} on {nodes} answers {answer}\n  by `{by}`");
             writeln!(console.data(), "{}", service.legible(&words))?;
             if let Some(reason) = &promise.reason {
                 write!(console.data(), "{}", reason.text(&service))?;
