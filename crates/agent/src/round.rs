@@ -15,7 +15,7 @@ use crate::host::Host;
 use crate::map::map_path;
 use crate::settings::Settings;
 use crate::settle::{Settled, everybody, is_same, run, settle};
-use crate::state::{Refused, Set, State, Step, Store, Underway, beside, replace};
+use crate::state::{Refused, Set, State, Step, Store, Underway, Untold, beside, replace};
 use crate::{Doing, Error, Facts};
 
 /// An agent on a node.
@@ -353,6 +353,8 @@ impl Agent<'_> {
                 }
             }
         }
+        restart.extend(state.untold.restart.iter().cloned());
+        reread.extend(state.untold.reread.iter().cloned());
         for names in [&mut restart, &mut reread] {
             names.sort_by_key(|name| name.to_lowercase());
             names.dedup_by(|one, other| is_same(one, other));
@@ -403,8 +405,13 @@ impl Agent<'_> {
                         if !is_repair {
                             state.refused = None;
                         }
-                        // What failed before is not good because the old files are back.
-                        if state.refused.is_none() {
+                        let untold = std::mem::take(&mut state.untold);
+                        // What failed before is not good because the old files are back, and have been told of.
+                        if state.refused.is_some() {
+                            if !untold.is_nobody() {
+                                state.outcome = Some(Outcome::RolledBack);
+                            }
+                        } else {
                             state.outcome = Some(Outcome::Applied);
                             state.error = (!without.is_empty()).then(|| without.join("; "));
                         }
@@ -436,6 +443,10 @@ impl Agent<'_> {
                     let (outcome, why) = match settled {
                         Settled::Told(_) => (Outcome::RolledBack, why),
                         Settled::Failed(again) => {
+                            state.untold = Untold {
+                                restart: underway.restart.clone(),
+                                reread: underway.reread.clone(),
+                            };
                             let both = format!("{why}; and with the files as they were: {again}");
                             (Outcome::Failed, both)
                         }
@@ -619,18 +630,19 @@ impl Agent<'_> {
         Ok(())
     }
 
-    /// Puts right what drifted.
+    /// Puts right what drifted, and tells who could not be told.
     fn repair(
         &self,
         state: &mut State,
         store: &Store<'_>,
         drifted: &BTreeMap<String, &'static str>,
     ) -> Result<End, Error> {
-        let Some(installed) = state.installed.clone().filter(|_| !drifted.is_empty()) else {
+        let is_needed = !drifted.is_empty() || !state.untold.is_nobody();
+        let Some(installed) = state.installed.clone().filter(|_| is_needed) else {
             return Ok(End::Nothing);
         };
         self.put_aside(state, drifted)?;
-        let (restart, reread) = everybody(self.settings);
+        let (restart, reread) = self.concerned(state, &installed, drifted);
         let before = installed.files.iter();
         state.underway = Some(Underway {
             step: Step::Switch,

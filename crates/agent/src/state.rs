@@ -30,6 +30,25 @@ pub struct State {
     /// The files that show a secret, or once did.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub secret: BTreeSet<String>,
+    /// Who could not be told what is installed.
+    #[serde(default, skip_serializing_if = "Untold::is_nobody")]
+    pub untold: Untold,
+}
+
+/// Subsystems that could not be told of what is installed: one of them failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Untold {
+    /// Those that must restart.
+    pub restart: Vec<String>,
+    /// Those that must read their configuration again.
+    pub reread: Vec<String>,
+}
+
+impl Untold {
+    /// Whether all were told.
+    pub fn is_nobody(&self) -> bool {
+        self.restart.is_empty() && self.reread.is_empty()
+    }
 }
 
 /// Files that belong together.
@@ -102,6 +121,7 @@ impl Default for State {
             outcome: None,
             error: None,
             secret: BTreeSet::new(),
+            untold: Untold::default(),
         }
     }
 }

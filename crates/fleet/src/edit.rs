@@ -326,12 +326,18 @@ impl Editor<'_> {
         let fault = Fault::new(message).code(NO_SUCH);
         let names = names(self.state, thing.kind);
         let near = similar(&thing.name, names.iter().map(String::as_str));
+        let make = format!("`hence add {}` makes it", thing.words());
         Err(fault.help(match (near.first(), otherwise) {
-            (Some(near), _) if thing.own_word().is_none() => format!("did you mean `{near}`?"),
+            (Some(near), Otherwise::Look) if thing.own_word().is_none() => {
+                format!("did you mean `{near}`?")
+            }
+            (Some(near), Otherwise::Make) if thing.own_word().is_none() => {
+                format!("did you mean `{near}`? {make}")
+            }
             (None, Otherwise::Look) if thing.own_word().is_none() => {
                 format!("`hence list {kind}s` shows those that there are")
             }
-            _ => format!("`hence add {}` makes it", thing.words()),
+            _ => make,
         }))
     }
 
@@ -516,6 +522,9 @@ impl Editor<'_> {
     /// Relates without order; parameters get their values.
     fn relate(&mut self, thing: &Thing, relation: Relation, items: &[Item]) -> Result<(), Fault> {
         let has_values = relation == Relation::Param && thing.kind != Kind::Subsystem;
+        if has_values {
+            self.values_are_joined(items)?;
+        }
         for item in items {
             if !has_values {
                 no_value(relation, item)?;
@@ -523,6 +532,22 @@ impl Editor<'_> {
             let key = thing.field(relation.word()).child(&fold(&item.name));
             let value = item.value.as_deref().map_or(Value::Nothing, Value::text);
             self.assert(key, value)?;
+        }
+        Ok(())
+    }
+
+    /// A value behind its parameter, and not joined to it, would be taken for a parameter of its own.
+    fn values_are_joined(&self, items: &[Item]) -> Result<(), Fault> {
+        let is_param = |item: &Item| self.state.get(&Kind::Param.key(&item.name)).is_some();
+        for pair in items.windows(2) {
+            let [name, value] = pair else { continue };
+            let is_bare = name.value.is_none() && value.value.is_none();
+            if is_bare && is_param(name) && !is_param(value) {
+                let (name, value) = (&name.name, &value.name);
+                let fault = Fault::new(format!("there is no param {value}")).code(NO_SUCH);
+                let help = format!("`{name}={value}` gives `{name}` this value");
+                return Err(fault.help(help));
+            }
         }
         Ok(())
     }

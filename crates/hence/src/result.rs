@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use hence_model::diagnostic::{Code, Diagnostic};
@@ -29,6 +30,24 @@ pub fn replace(
         Ok(_) if path.is_symlink() => Draft::of(&fs::canonicalize(path)?)?.made_by(write),
         _ => Draft::of(path)?.made_by(write),
     }
+}
+
+/// Makes a file say what only its owner may read, whole or not at all, whoever could read what was there.
+pub fn secretly(path: &Path, content: &[u8]) -> io::Result<()> {
+    let draft = Draft::of(path)?;
+    // One that was left behind may be open to others.
+    let _ = fs::remove_file(&draft.part);
+    let mut options = File::options();
+    options.write(true).create_new(true).mode(0o600);
+    let written = options.open(&draft.part).and_then(|mut file| {
+        file.write_all(content)?;
+        file.sync_all()
+    });
+    let placed = written.and_then(|()| fs::rename(&draft.part, path));
+    if placed.is_err() {
+        let _ = fs::remove_file(&draft.part);
+    }
+    placed
 }
 
 /// What a file is going to say.

@@ -23,6 +23,9 @@ pub const NOT_A_COMMIT: Code = Code::new("ledger.not-a-commit");
 /// The commit was taken back already.
 pub const UNDONE: Code = Code::new("ledger.undone");
 
+/// So many keys are named that were changed again.
+const TOLD: usize = 5;
+
 impl Repository {
     /// Takes back a commit, or the newest one that stands.
     ///
@@ -150,13 +153,20 @@ impl Repository {
         let keys = moved
             .iter()
             .map(|(key, by)| format!("`{key}` by version {by}"));
-        let keys: Vec<String> = keys.collect();
+        let mut keys: Vec<String> = keys.take(TOLD).collect();
+        if moved.len() > TOLD {
+            keys.push(format!("and {} more", moved.len() - TOLD));
+        }
         let message = format!(
             "what version {version} changed was changed again since: {}",
             keys.join(", ")
         );
+        let before = version - 1;
+        let back =
+            format!("`hence restore {before}` makes all what it was before version {version}");
         Err(Diagnostic::error(UNDO_MOVED, message)
             .help("take the later versions back first, or assert what should be")
+            .help(back)
             .into())
     }
 

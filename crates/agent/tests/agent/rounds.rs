@@ -204,6 +204,36 @@ fn if_the_old_does_not_start_either_that_is_a_failure() {
     assert!(matches!(node.round().end, End::Failed(version, _) if version == bad));
     assert_eq!(node.file("port"), "port=80\nmore=none\n");
     assert_eq!(fleet.report().outcome, Some(Outcome::Failed));
+    // It is still down, so what it was told in vain is not good either, however often it is activated.
+    fleet.set("PORT", "80");
+    assert!(matches!(node.round().end, End::Failed(..)));
+    assert_eq!(fleet.report().outcome, Some(Outcome::Failed));
+    let httpd = node.settings.subsystems.get_mut("httpd").unwrap();
+    httpd.restart = Some(vec!["true".to_owned()]);
+    node.settings.retry = Duration::ZERO;
+    assert!(matches!(node.round().end, End::Applied(_)));
+    assert_eq!(fleet.report().outcome, Some(Outcome::Applied));
+    assert_eq!(fleet.report().error, None);
+}
+
+#[test]
+fn who_could_not_be_told_that_the_old_is_back_is_told_in_the_next_round() {
+    let fleet = Fleet::new();
+    let mut node = Node::new("untold", &fleet);
+    fleet.activate();
+    node.round();
+    let httpd = node.settings.subsystems.get_mut("httpd").unwrap();
+    let good = httpd.restart.replace(vec!["false".to_owned()]);
+    fleet.set("PORT", "84");
+    assert!(matches!(node.round().end, End::Failed(..)));
+    node.forget_told();
+    node.settings.subsystems.get_mut("httpd").unwrap().restart = good;
+    assert!(matches!(node.round().end, End::Applied(_)));
+    assert_eq!(node.told(), ["restart httpd"]);
+    // It runs the old, and what it should run is still refused.
+    assert_eq!(fleet.report().outcome, Some(Outcome::RolledBack));
+    assert_eq!(node.round().end, End::Nothing);
+    assert_eq!(node.told().len(), 1);
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::SocketAddr;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -19,7 +19,7 @@ use hence_closure::server::Server;
 use hence_model::diagnostic::{Code, Diagnostic};
 
 use crate::console::Console;
-use crate::result::unwritable;
+use crate::result::{secretly, unwritable};
 use crate::{Exit, Stop, signals};
 
 /// The first look did not come about.
@@ -200,7 +200,8 @@ impl Shop {
             console.progress(&format!("starting the agent of {node}"));
             self.join(node)?;
         }
-        self.write_secret("env", &self.environment())?;
+        let env = secretly(&self.folder.join("env"), self.environment().as_bytes());
+        env.map_err(|error| unwritable("env", &error))?;
         let limit = Instant::now() + PATIENCE;
         loop {
             let inventory = self.hence(&["inventory", "--format", "json"])?;
@@ -301,15 +302,6 @@ impl Shop {
         let path = self.folder.join(name);
         let above = path.parent().unwrap_or(&self.folder);
         let written = fs::create_dir_all(above).and_then(|()| fs::write(&path, text));
-        written.map_err(|error| unwritable(name, &error))
-    }
-
-    /// Writes what only we may read.
-    fn write_secret(&self, name: &str, text: &str) -> Result<(), Stop> {
-        let mut options = fs::File::options();
-        options.write(true).create_new(true).mode(0o600);
-        let file = options.open(self.folder.join(name));
-        let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
         written.map_err(|error| unwritable(name, &error))
     }
 

@@ -1,7 +1,6 @@
 //! `hence serve`: the service over HTTP.
 
 use std::net::{IpAddr, SocketAddr, TcpListener};
-use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
@@ -18,6 +17,7 @@ use super::fleet::store::Place;
 use super::fleet::{Changing, stop};
 use super::token::random;
 use crate::console::Console;
+use crate::result::secretly;
 use crate::{Exit, Stop, readiness};
 
 /// It cannot be served there.
@@ -86,6 +86,13 @@ struct Line<'a> {
 impl Serve {
     /// Serves until it is told to end.
     pub fn run(&self, console: &mut Console<'_>) -> Result<Exit, Stop> {
+        // Who cannot be asked makes no ledger, and no token that nobody would see.
+        let unusable = |error: std::io::Error| {
+            let message = format!("{} cannot be listened at: {error}", self.listen);
+            Stop::Refused(Box::new(Diagnostic::error(LISTEN, message)))
+        };
+        let listener = TcpListener::bind(self.listen).map_err(unusable)?;
+        let address = listener.local_addr().map_err(unusable)?;
         let place = self.changing.ledger.here(console)?;
         let mut service = self.changing.ledger.make(console)?;
         let seal = match (self.changing.ledger.seal(console, &service), &place) {
@@ -99,12 +106,6 @@ impl Serve {
             (Err(stop), _) => return Err(stop),
         };
         self.first_token(console, &mut service)?;
-        let unusable = |error: std::io::Error| {
-            let message = format!("{} cannot be listened at: {error}", self.listen);
-            Stop::Refused(Box::new(Diagnostic::error(LISTEN, message)))
-        };
-        let listener = TcpListener::bind(self.listen).map_err(unusable)?;
-        let address = listener.local_addr().map_err(unusable)?;
         let tls = match self.tls || self.tls_cert.is_some() || !address.ip().is_loopback() {
             true => Some(Arc::new(self.certificate(console, &place, address)?)),
             false => None,
@@ -272,15 +273,6 @@ impl Serve {
             ));
         }
     }
-}
-
-/// A file that only its owner can read.
-fn secretly(path: &Path, content: &[u8]) -> std::io::Result<()> {
-    use std::io::Write;
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)?.write_all(content)
 }
 
 /// A request in the log.

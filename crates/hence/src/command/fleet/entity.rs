@@ -139,7 +139,7 @@ fn no_kind(word: &str) -> Stop {
     let help = match similar(word, all).first() {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!(
-            "there are `{}`, and `default` and `skeleton` for the groups of all nodes and of new ones",
+            "of which kind it is comes first, as in `node {word}`: there are `{}`, and `default` and `skeleton` for the groups of all nodes and of new ones",
             words.join("`, `")
         ),
     };

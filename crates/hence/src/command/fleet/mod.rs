@@ -27,6 +27,7 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use clap::{Args, ValueEnum};
+use hence_api::client::UNREACHABLE;
 use hence_api::{Address, Client, Failure, words};
 use hence_fleet::Pool;
 use hence_ledger::entry::Origin;
@@ -46,7 +47,7 @@ use serde::Serialize;
 
 use self::store::Place;
 use crate::console::{Console, STANDARD_INPUT};
-use crate::{Exit, Stop};
+use crate::{Exit, Stop, result};
 
 /// There is no ledger where one is expected.
 pub const NO_LEDGER: Code = Code::new("input.no-ledger");
@@ -327,17 +328,7 @@ impl KeyPlace {
     fn make(&self) -> Result<Seal, Stop> {
         let mut key = [0; 32];
         getrandom::getrandom(&mut key).map_err(|error| self.unusable(error))?;
-        let mut options = std::fs::OpenOptions::new();
-        options.write(true).create(true).truncate(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        // Where there is a key, it is whole. Whoever makes one holds the ledger, so nobody else does.
-        let part = self.file.with_extension("part");
-        let written = options.open(&part).and_then(|mut file| {
-            file.write_all(&key)?;
-            file.sync_all()?;
-            std::fs::rename(&part, &self.file)
-        });
+        let written = result::secretly(&self.file, &key);
         written.map_err(|error| self.unusable(error))?;
         Ok(Seal::new(&key))
     }
@@ -352,10 +343,21 @@ impl KeyPlace {
     }
 }
 
+/// Where the token comes from.
+const WHICH_TOKEN: &str = "the token is the one in `--token-file FILE`, or else in `$HENCE_TOKEN`";
+/// Where the address of a server comes from.
+const WHICH_SERVER: &str = "the address is that of `--server URL`, or else of `$HENCE_SERVER`; `--data DIR` asks a ledger here";
+
 /// Why a server did not do something.
 pub fn failed(failure: Failure) -> Stop {
     let is_refused = matches!(failure, Failure::Refused(..));
-    let trouble = Box::new(failure.diagnostics().remove(0));
+    let mut trouble = Box::new(failure.diagnostics().remove(0));
+    if trouble.code == hence_server::UNAUTHORISED {
+        // What helps who writes requests does not help who writes commands.
+        trouble.help = vec![WHICH_TOKEN.to_owned()];
+    } else if trouble.code == UNREACHABLE && trouble.help.is_empty() {
+        trouble.help.push(WHICH_SERVER.to_owned());
+    }
     match is_refused {
         true => Stop::Refused(trouble),
         false => Stop::Failed(trouble),
@@ -632,22 +634,39 @@ pub fn tell(console: &mut Console<'_>, format: Format, receipt: &Receipt) -> Res
             counted(&done.admitted.changes)
         )),
     }
-    for (owner, key) in &done.admitted.lost {
-        console.say(&format!("  taken from `{owner}`: {key}"));
-    }
-    for dormant in &done.admitted.dormant {
+    let taken = done.admitted.lost.iter();
+    let taken = taken.map(|(owner, key)| format!("  taken from `{owner}`: {key}"));
+    some(console, taken);
+    let dormant = done.admitted.dormant.iter().map(|dormant| {
         let missing: Vec<&str> = dormant.missing.iter().map(Key::as_str).collect();
-        console.say(&format!(
+        format!(
             "  without effect: {} of `{}`, as {} is not asserted",
             dormant.key,
             dormant.owner,
             missing.join(", ")
-        ));
-    }
+        )
+    });
+    some(console, dormant);
     if !done.admitted.changes.is_empty() {
         console.say(&format!("`hence undo {version}` takes it back"));
     }
     Ok(Exit::Done)
+}
+
+/// So many lines of a kind are shown behind a change; `--format json` has all.
+const SOME: usize = 10;
+
+/// Says lines, or the first of them and how many more there are.
+fn some(console: &mut Console<'_>, mut lines: impl ExactSizeIterator<Item = String>) {
+    for line in lines.by_ref().take(SOME) {
+        console.say(&line);
+    }
+    if lines.len() > 0 {
+        console.say(&format!(
+            "  and {} more such: `--format json` has all",
+            lines.len()
+        ));
+    }
 }
 
 /// How many assertions came, changed and went.

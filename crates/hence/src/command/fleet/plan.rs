@@ -218,10 +218,19 @@ pub fn text(
     let totals = planned.plan.totals();
     let sum = |counts: &BTreeMap<EcoString, usize>| counts.values().sum::<usize>();
     let (restarts, rereads) = (sum(&totals.restart), sum(&totals.reread));
-    let mut words = match totals.nodes {
-        0 => "no node changes".to_owned(),
-        1 => "1 node changes".to_owned(),
-        nodes => format!("{nodes} nodes change"),
+    let mut words = match (totals.nodes, planned.plan.gone.len()) {
+        (0, 0) => "no node changes".to_owned(),
+        (0, gone) => are_gone(gone),
+        (nodes, gone) => {
+            let changing = match nodes {
+                1 => "1 node changes".to_owned(),
+                nodes => format!("{nodes} nodes change"),
+            };
+            match gone {
+                0 => changing,
+                gone => format!("{changing}, {}", are_gone(gone)),
+            }
+        }
     };
     if restarts + rereads > 0 {
         let (restarts, rereads) = (many(restarts, "restart"), many(rereads, "re-read"));
@@ -242,6 +251,13 @@ pub fn text(
         ));
     }
     Ok(())
+}
+
+fn are_gone(nodes: usize) -> String {
+    match nodes {
+        1 => "1 node goes".to_owned(),
+        nodes => format!("{nodes} nodes go"),
+    }
 }
 
 fn json(console: &mut Console<'_>, service: &Service, planned: &Planned) -> Result<(), Stop> {
