@@ -288,7 +288,7 @@ impl Story {
         let service = &mut self.service;
         let scratch = Pool::new(service.state());
         assert!(*service.head() == scratch, "the head");
-        let active = service.repository().active();
+        let active = service.repository().active().clone();
         let base = service.pool_at(active.base).unwrap();
         assert!(*service.active() == base, "what is active");
         let planned = service.plan(&Extent::Everything).unwrap();
