@@ -207,20 +207,18 @@ impl Service {
 
     /// The commands that edits come to, given what is asserted now.
     pub fn translate(&self, owner: &str, edits: &[Edit]) -> Result<Vec<Command>, Refused> {
-        // Each edit sees what the ones before it did.
-        let mut after;
-        let mut state = self.state();
+        // Each edit sees what the ones before it did; a single one needs no copy for that.
+        let mut after: Option<State> = None;
         let mut commands = Vec::new();
         for (number, edit) in edits.iter().enumerate() {
+            let state = after.as_ref().unwrap_or(self.state());
             let more = edit::commands(state, owner, edit)
                 .map_err(|fault| Refused::Because(vec![fault.into()]))?;
             if number + 1 < edits.len() {
-                let mut next = state.clone();
+                let after = after.get_or_insert_with(|| self.state().clone());
                 for command in &more {
-                    next.perform(command, 0, &Words);
+                    after.perform(command, 0, &Words);
                 }
-                after = next;
-                state = &after;
             }
             commands.extend(more);
         }
