@@ -1,16 +1,16 @@
 //! What nodes are to run, and were to run before.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ecow::EcoString;
 use hence_fleet::{Config, Difference, Kind, Pool, difference};
 use hence_ledger::entry::{Active, Nodes};
 use hence_ledger::key::fold;
-use hence_ledger::{Act, Hash};
+use hence_ledger::{Act, Change, Hash};
 use hence_store::{Error, Refused};
 
-use crate::Service;
+use crate::{Service, add};
 
 /// Stands, among the nodes that an activation changed, for those that were still to come.
 pub const STRANGERS: &str = "+++default";
@@ -293,30 +293,59 @@ impl Service {
     /// Takes in what the repository has by now, if others added to it.
     pub(crate) fn catch_up(&mut self) -> Result<(), Refused> {
         let version = self.repository().version();
-        if self.known != version {
-            self.head = Pool::new(self.repository().state());
-            self.follow_active()?;
-            self.committed = self.newest_commit()?;
-            self.known = version;
+        match self.known {
+            known if known == version => return Ok(()),
+            0 => self.start_over()?,
+            known => self.take_in(known)?,
         }
+        self.known = version;
         Ok(())
     }
 
-    /// Reads what is active anew, and what is pending.
-    fn follow_active(&mut self) -> Result<(), Refused> {
-        self.base = self.repository().active().base;
-        self.active = match self.base {
-            0 => Pool::default(),
-            base => self.pool_at(base)?,
-        };
-        self.pending.clear();
-        for version in self.base + 1..=self.repository().version() {
+    fn start_over(&mut self) -> Result<(), Refused> {
+        self.head = Pool::new(self.repository().state());
+        self.follow_active()?;
+        self.committed = self.newest_commit()?;
+        Ok(())
+    }
+
+    /// Takes in what others committed behind a version as if it had been committed here; what they activated is read.
+    fn take_in(&mut self, known: u64) -> Result<(), Refused> {
+        let (mut new, mut committed) = (BTreeMap::new(), self.committed);
+        for version in known + 1..=self.repository().version() {
             if let Some(entry) = self.repository().entry(version)?
                 && let Act::Commit { changes, .. } = entry.act
             {
-                self.add_pending(&changes);
+                add(&mut new, &changes);
+                committed = version;
             }
         }
+        let changes: Vec<Change> = new.into_values().collect();
+        match self.repository().active().base == self.base {
+            true => add(&mut self.pending, &changes),
+            false => self.follow_active()?,
+        }
+        self.head.apply(&changes);
+        self.committed = committed;
+        Ok(())
+    }
+
+    /// Reads what is active anew, and what is pending; all of it or, if that fails, nothing.
+    fn follow_active(&mut self) -> Result<(), Refused> {
+        let base = self.repository().active().base;
+        let active = match base {
+            0 => Pool::default(),
+            base => self.pool_at(base)?,
+        };
+        let mut pending = BTreeMap::new();
+        for version in base + 1..=self.repository().version() {
+            if let Some(entry) = self.repository().entry(version)?
+                && let Act::Commit { changes, .. } = entry.act
+            {
+                add(&mut pending, &changes);
+            }
+        }
+        (self.base, self.active, self.pending) = (base, active, pending);
         Ok(())
     }
 

@@ -577,8 +577,8 @@ fn an_edit_that_others_were_faster_than_is_translated_again() {
     assert_eq!(annotation.value.as_text(), Some("late"));
 }
 
-/// A fleet that was activated so often, each time for another of its nodes, on a store that counts.
-fn often_activated(nodes: usize, times: usize) -> (Service, Arc<AtomicUsize>) {
+/// A fleet that was activated so often, each time for another of its nodes; and again on a store that counts.
+fn often_activated(nodes: usize, times: usize) -> (Service, Service, Arc<AtomicUsize>) {
     let store = Memory::default();
     let mut first = service(&store);
     let asserted: String = (0..nodes).map(|n| format!("assert node/n{n} ; ")).collect();
@@ -595,13 +595,13 @@ fn often_activated(nodes: usize, times: usize) -> (Service, Arc<AtomicUsize>) {
     let reads = watched.reads.clone();
     let service = Service::open(Box::new(watched)).unwrap_or_else(|_| panic!("it can be opened"));
     reads.store(0, Ordering::Relaxed);
-    (service, reads)
+    (first, service, reads)
 }
 
 #[test]
 fn when_nodes_last_changed_is_known_of_all_by_reading_each_activation_once() {
     let (nodes, times) = (12, 40);
-    let (mut service, reads) = often_activated(nodes, times);
+    let (_, mut service, reads) = often_activated(nodes, times);
     let newest = service.repository().version();
     for node in 0..nodes {
         let last = (0..times).rfind(|time| time % nodes == node);
@@ -617,11 +617,66 @@ fn when_nodes_last_changed_is_known_of_all_by_reading_each_activation_once() {
 #[test]
 fn what_a_plan_is_made_from_is_found_from_the_newest_entry_down() {
     for times in [5, 50] {
-        let (mut service, reads) = often_activated(5, times);
+        let (_, mut service, reads) = often_activated(5, times);
         let newest = service.repository().version();
         assert_eq!(service.pair().unwrap().active, newest);
         assert_eq!(reads.load(Ordering::Relaxed), 1, "{times} activations");
         service.pair().unwrap();
         assert_eq!(reads.load(Ordering::Relaxed), 1, "it is remembered");
     }
+}
+
+#[test]
+fn a_service_that_follows_another_equals_one_that_is_opened_anew() {
+    for seed in 0..30 {
+        let random = &mut Random::new(seed);
+        let store = Memory::default();
+        let mut story = Story {
+            service: service(&store),
+            store: store.clone(),
+            past: Vec::new(),
+        };
+        let mut follower = service(&store);
+        let assertions: Vec<(Key, Value)> = valid(&Shape::small(), random);
+        let load = [Command::apply("op", assertions, &Words)];
+        let loaded = story.service.commit(&request(), &load, &Leave::default());
+        loaded.unwrap();
+        for _ in 0..20 {
+            for _ in 0..random.below(4) {
+                story.go_on(random);
+            }
+            // At times it makes the change, behind what it did not hear of.
+            if random.chance(20) {
+                std::mem::swap(&mut story.service, &mut follower);
+                story.go_on(random);
+            }
+            for service in [&mut story.service, &mut follower] {
+                service.follow().unwrap();
+                must_equal_one_opened_anew(service, &store);
+            }
+        }
+    }
+}
+
+fn must_equal_one_opened_anew(kept: &mut Service, store: &Memory) {
+    let mut anew = service(store);
+    assert_eq!(kept.state(), anew.state());
+    assert!(*kept.head() == *anew.head(), "the head");
+    assert!(*kept.active() == *anew.active(), "what is active");
+    assert_eq!(kept.pending(), anew.pending());
+    assert_eq!(kept.pair(), anew.pair());
+    for node in anew.head().nodes() {
+        assert_eq!(config(kept, &node), config(&anew, &node));
+        assert_eq!(kept.version_of(&node), anew.version_of(&node), "{node}");
+    }
+}
+
+#[test]
+fn what_another_commits_is_taken_in_by_reading_that_alone() {
+    let (mut first, mut follower, reads) = often_activated(50, 50);
+    tell(&mut first, "assert node/n1/param/P new");
+    assert!(follower.follow().unwrap(), "there is news");
+    // Once to see that it is the next entry, and once for what it changes.
+    assert_eq!(reads.load(Ordering::Relaxed), 2);
+    assert_eq!(follower.pending().len(), 1);
 }
