@@ -3,6 +3,7 @@
 //! An edit reads, so it is no command. It is translated into commands, which are what is committed. Whoever commits them
 //! holds them against the version that the edit was read from.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use ecow::EcoString;
@@ -622,34 +623,37 @@ impl Editor<'_> {
     fn replace(&mut self, thing: &Thing, relation: Relation, items: &[Item]) -> Result<(), Fault> {
         self.there(thing, Otherwise::Make)?;
         let wanted: Vec<String> = items.iter().map(|item| fold(&item.name)).collect();
+        let is_wanted: BTreeSet<&String> = wanted.iter().collect();
         if relation == Relation::Node {
             let members = members(self.state, &thing.name);
             let gone: Vec<String> = members
                 .into_iter()
-                .filter(|node| !wanted.contains(node))
+                .filter(|node| !is_wanted.contains(node))
                 .collect();
             self.drop(thing, relation, &gone)?;
             return self.add(thing, relation, items, None);
         }
         let top = thing.field(relation.word());
         for name in last_names(self.state, &top) {
-            if !wanted.contains(&name) {
+            if !is_wanted.contains(&name) {
                 self.retract(Keys::Only(top.child(&name)));
             }
         }
         if !relation.is_ordered() {
             return self.relate(thing, relation, items);
         }
-        let now = order(self.state, thing, relation);
+        let now: BTreeMap<String, Option<i64>> =
+            order(self.state, thing, relation).into_iter().collect();
         let rank = |name: &String| {
-            let known = now.iter().find(|(other, _)| other == name)?.1;
+            let known = now.get(name).copied()?;
             known.filter(|rank| *rank < tags::RANK)
         };
+        let mut ranked = BTreeSet::new();
         let mut order: Vec<(String, Option<i64>)> = Vec::new();
         for (item, name) in items.iter().zip(&wanted) {
             no_value(relation, item)?;
             self.no_default(relation, item)?;
-            if !order.iter().any(|(other, _)| other == name) {
+            if ranked.insert(name) {
                 order.push((name.clone(), rank(name)));
             }
         }
@@ -665,7 +669,7 @@ impl Editor<'_> {
         names: &[String],
     ) -> Result<(), Fault> {
         let top = self.set_of(thing, relation)?;
-        let wanted: Vec<String> = names.iter().map(|name| fold(name)).collect();
+        let wanted: BTreeSet<String> = names.iter().map(|name| fold(name)).collect();
         for name in last_names(self.state, &top) {
             if !wanted.contains(&name) {
                 self.retract(Keys::Only(top.child(&name)));

@@ -148,17 +148,22 @@ pub fn refusals(owner: &str, forbidden: impl IntoIterator<Item = Keys>) -> Vec<D
 
 /// What the changes cost other owners.
 fn lost(admission: &Admission<'_>, changes: &[Change]) -> Vec<(EcoString, Key)> {
+    // Whoever is named in an `apply` acts for themselves.
+    let named = admission
+        .commands
+        .iter()
+        .filter_map(|command| match command {
+            Command::Apply { owner, .. } => Some(owner.as_str()),
+            _ => None,
+        });
+    let acting: BTreeSet<&str> = named.chain([admission.owner]).collect();
     let mut lost = Vec::new();
     for change in changes {
         let Some(before) = &change.before else {
             continue;
         };
         let writer = |after: &crate::Assertion| after.owner == before.owner;
-        // Whoever is named in an `apply` acts for themselves.
-        let acts = before.owner == admission.owner
-            || admission.commands.iter().any(
-                |command| matches!(command, Command::Apply { owner, .. } if *owner == before.owner),
-            );
+        let acts = acting.contains(before.owner.as_str());
         if !acts && !change.after.as_ref().is_some_and(writer) {
             lost.push((before.owner.clone(), change.key.clone()));
         }
@@ -167,7 +172,8 @@ fn lost(admission: &Admission<'_>, changes: &[Change]) -> Vec<(EcoString, Key)> 
 }
 
 fn taken(admission: &Admission<'_>, lost: &[(EcoString, Key)]) -> Vec<Diagnostic> {
-    let untold = |key: &Key| !admission.take.iter().any(|taken| key.is_under(taken));
+    let told: BTreeSet<&str> = admission.take.iter().map(Key::as_str).collect();
+    let untold = |key: &Key| !key.and_above().any(|above| told.contains(above));
     let lost = lost
         .iter()
         .filter(|(owner, key)| owner != WALK_IN && owner != FACTS && untold(key));

@@ -73,6 +73,12 @@ impl Key {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
+    /// The texts of the keys that it is under: its own, and those with fewer of its names.
+    pub fn and_above(&self) -> impl Iterator<Item = &str> {
+        let ends = self.0.match_indices('/').map(|(end, _)| end);
+        ends.chain([self.0.len()]).map(|end| &self.0[..end])
+    }
+
     /// The key one name further down.
     pub fn child(&self, name: &str) -> Key {
         let mut text = self.0.clone();
@@ -179,5 +185,17 @@ mod tests {
         let top = Key::new(["group", "web"]);
         assert!(Key::new(["group", "web", "x"]).is_under(&top));
         assert!(!Key::new(["group", "web2"]).is_under(&top));
+    }
+
+    #[test]
+    fn a_key_is_under_those_that_are_above_it_and_itself() {
+        let key = Key::new(["group", "a/b", "feature"]);
+        let above: Vec<&str> = key.and_above().collect();
+        assert_eq!(above, ["group", "group/a%2fb", "group/a%2fb/feature"]);
+        assert!(
+            above
+                .iter()
+                .all(|above| key.is_under(&Key::from_text(above)))
+        );
     }
 }

@@ -161,7 +161,7 @@ impl<'s> Aim<'s> {
     /// each with their own version.
     fn compare(&self, scope: &Scope, compare: Compare<'_>) -> Result<(), Refused> {
         let (active, aim) = (self.service.active(), self.pool);
-        let apart = self.service.repository().active().apart;
+        let apart = &self.service.repository().active().apart;
         let named = |nodes: &mut dyn Iterator<Item = &String>| -> Vec<EcoString> {
             nodes.map(EcoString::from).collect()
         };
@@ -238,7 +238,7 @@ impl<'s> Aim<'s> {
                 nodes.iter().map(|name| fold(name)).collect()
             }
         };
-        suspects.extend(self.service.repository().active().apart.into_keys());
+        suspects.extend(self.service.repository().active().apart.keys().cloned());
         let strange = self.pool.stranger_config();
         for node in suspects {
             let is_gone = self.pool.spelling(Kind::Node, &node).is_none();

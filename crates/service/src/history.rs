@@ -1,26 +1,33 @@
 //! What nodes are to run, and were to run before.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ecow::EcoString;
 use hence_fleet::{Config, Difference, Kind, Pool, difference};
 use hence_ledger::entry::{Active, Nodes};
 use hence_ledger::key::fold;
-use hence_ledger::{Act, Hash};
+use hence_ledger::{Act, Change, Hash};
 use hence_store::{Error, Refused};
 
-use crate::Service;
+use crate::{Service, add};
 
 /// Stands, among the nodes that an activation changed, for those that were still to come.
 pub const STRANGERS: &str = "+++default";
 
-/// All activations so far, the newest first, as far as anybody asked.
+/// All activations so far, the oldest first, as far as anybody asked.
 #[derive(Default)]
 pub(crate) struct Activations {
     known: Vec<Activation>,
+    /// Where among them are those that name a node, by its folded name. Of a node, few are looked at: a fleet that was
+    /// activated a thousand times is asked about all of its nodes.
+    naming: HashMap<String, Vec<usize>>,
+    /// Where are those that may have changed nodes that they do not name.
+    broad: Vec<usize>,
     /// The version up to which they are known.
     upto: u64,
+    /// The version of the newest of all, and the version up to which it was looked for.
+    newest: (u64, u64),
 }
 
 struct Activation {
@@ -32,6 +39,50 @@ struct Activation {
     active: Active,
     changed: Nodes,
     gone: BTreeSet<String>,
+}
+
+impl Activations {
+    fn add(&mut self, activation: Activation) {
+        let place = self.known.len();
+        let named = match &activation.changed {
+            Nodes::Only(nodes) => Some(nodes),
+            Nodes::AllBut(_) => None,
+        };
+        if named.is_none() || activation.changed.contains(STRANGERS) {
+            self.broad.push(place);
+        }
+        for node in named.into_iter().flatten().chain(&activation.gone) {
+            self.naming.entry(node.clone()).or_default().push(place);
+        }
+        self.known.push(activation);
+    }
+
+    /// Those up to a version that may have changed a node, the newest first.
+    fn concerning(&self, node: &str, version: u64) -> impl Iterator<Item = &Activation> {
+        let naming = self.naming.get(node).map_or(&[][..], Vec::as_slice);
+        let mut bound = self
+            .known
+            .partition_point(|activation| activation.version <= version);
+        std::iter::from_fn(move || {
+            let next = last_below(naming, bound).max(last_below(&self.broad, bound))?;
+            bound = next;
+            self.known.get(next)
+        })
+    }
+
+    /// The activation that is this version.
+    fn at(&self, version: u64) -> Option<&Activation> {
+        let place = self
+            .known
+            .binary_search_by_key(&version, |activation| activation.version);
+        self.known.get(place.ok()?)
+    }
+}
+
+/// The last of some places, in order, that is below a bound.
+fn last_below(places: &[usize], bound: usize) -> Option<usize> {
+    let below = places.partition_point(|place| *place < bound);
+    places[..below].last().copied()
 }
 
 /// Fleets as they were, for those who ask next: when something is activated, all nodes ask about the same two versions.
@@ -107,11 +158,10 @@ impl Service {
     /// The version whose assertions a node was to run at a version.
     fn target_at(&self, node: &str, version: u64) -> Result<u64, Refused> {
         let node = fold(node);
-        let mut known = self.activations.known.iter();
         if version == self.repository().version() {
             return Ok(self.repository().active().target(&node));
         }
-        if let Some(activation) = known.find(|activation| activation.version == version) {
+        if let Some(activation) = self.activations.at(version) {
             return Ok(activation.active.target(&node));
         }
         match version {
@@ -174,25 +224,15 @@ impl Service {
     pub fn version_of_at(&mut self, node: &str, version: u64) -> Result<u64, Error> {
         self.know_activations()?;
         let node = fold(node);
-        let key = Kind::Node.key(&node);
-        for activation in &self.activations.known {
-            if activation.version > version {
-                continue;
-            }
-            let is_known = match activation.active.target(&node) {
-                0 => false,
-                target if target == self.base => self.active.spelling(Kind::Node, &node).is_some(),
-                target if target == activation.target => {
-                    let found = self.repository().assertion_in(activation.address, &key)?;
-                    found.is_some()
-                }
-                // A rollout was taken back, and what this node went back to is not what others did.
-                target => self.repository().assertion_at(target, &key)?.is_some(),
-            };
-            let changed = match is_known {
-                true => activation.changed.contains(&node),
-                // Who was not there has what strangers had.
-                false => activation.changed.contains(STRANGERS) || activation.gone.contains(&node),
+        for activation in self.activations.concerning(&node, version) {
+            let is_named = activation.changed.contains(&node);
+            // Who was not there has what strangers had.
+            let is_strange =
+                activation.changed.contains(STRANGERS) || activation.gone.contains(&node);
+            let changed = match is_named == is_strange {
+                true => is_named,
+                false if self.was_there(&node, activation)? => is_named,
+                false => is_strange,
             };
             if changed {
                 return Ok(activation.version);
@@ -201,10 +241,27 @@ impl Service {
         Ok(0)
     }
 
+    /// Whether a node was asserted in what it was to run after an activation.
+    fn was_there(&self, node: &str, activation: &Activation) -> Result<bool, Error> {
+        let key = || Kind::Node.key(node);
+        let found = match activation.active.target(node) {
+            0 => return Ok(false),
+            target if target == self.base => {
+                return Ok(self.active.spelling(Kind::Node, node).is_some());
+            }
+            target if target == activation.target => {
+                self.repository().assertion_in(activation.address, &key())?
+            }
+            // A rollout was taken back, and what this node went back to is not what others did.
+            target => self.repository().assertion_at(target, &key())?,
+        };
+        Ok(found.is_some())
+    }
+
     fn know_activations(&mut self) -> Result<(), Error> {
         let newest = self.repository().version();
         let mut new = Vec::new();
-        for version in (self.activations.upto + 1..=newest).rev() {
+        for version in self.activations.upto + 1..=newest {
             let Some(entry) = self.repository().entry(version)? else {
                 continue;
             };
@@ -226,7 +283,9 @@ impl Service {
                 });
             }
         }
-        self.activations.known.splice(0..0, new);
+        for activation in new {
+            self.activations.add(activation);
+        }
         self.activations.upto = newest;
         Ok(())
     }
@@ -234,30 +293,59 @@ impl Service {
     /// Takes in what the repository has by now, if others added to it.
     pub(crate) fn catch_up(&mut self) -> Result<(), Refused> {
         let version = self.repository().version();
-        if self.known != version {
-            self.head = Pool::new(self.repository().state());
-            self.follow_active()?;
-            self.committed = self.newest_commit()?;
-            self.known = version;
+        match self.known {
+            known if known == version => return Ok(()),
+            0 => self.start_over()?,
+            known => self.take_in(known)?,
         }
+        self.known = version;
         Ok(())
     }
 
-    /// Reads what is active anew, and what is pending.
-    fn follow_active(&mut self) -> Result<(), Refused> {
-        self.base = self.repository().active().base;
-        self.active = match self.base {
-            0 => Pool::default(),
-            base => self.pool_at(base)?,
-        };
-        self.pending.clear();
-        for version in self.base + 1..=self.repository().version() {
+    fn start_over(&mut self) -> Result<(), Refused> {
+        self.head = Pool::new(self.repository().state());
+        self.follow_active()?;
+        self.committed = self.newest_commit()?;
+        Ok(())
+    }
+
+    /// Takes in what others committed behind a version as if it had been committed here; what they activated is read.
+    fn take_in(&mut self, known: u64) -> Result<(), Refused> {
+        let (mut new, mut committed) = (BTreeMap::new(), self.committed);
+        for version in known + 1..=self.repository().version() {
             if let Some(entry) = self.repository().entry(version)?
                 && let Act::Commit { changes, .. } = entry.act
             {
-                self.add_pending(&changes);
+                add(&mut new, &changes);
+                committed = version;
             }
         }
+        let changes: Vec<Change> = new.into_values().collect();
+        match self.repository().active().base == self.base {
+            true => add(&mut self.pending, &changes),
+            false => self.follow_active()?,
+        }
+        self.head.apply(&changes);
+        self.committed = committed;
+        Ok(())
+    }
+
+    /// Reads what is active anew, and what is pending; all of it or, if that fails, nothing.
+    fn follow_active(&mut self) -> Result<(), Refused> {
+        let base = self.repository().active().base;
+        let active = match base {
+            0 => Pool::default(),
+            base => self.pool_at(base)?,
+        };
+        let mut pending = BTreeMap::new();
+        for version in base + 1..=self.repository().version() {
+            if let Some(entry) = self.repository().entry(version)?
+                && let Act::Commit { changes, .. } = entry.act
+            {
+                add(&mut pending, &changes);
+            }
+        }
+        (self.base, self.active, self.pending) = (base, active, pending);
         Ok(())
     }
 
@@ -274,8 +362,16 @@ impl Service {
 
     /// The version of the newest activation; 0 if there is none.
     pub(crate) fn newest_activation(&mut self) -> Result<u64, Error> {
-        self.know_activations()?;
-        let newest = self.activations.known.first();
-        Ok(newest.map_or(0, |activation| activation.version))
+        let version = self.repository().version();
+        let (mut newest, known) = self.activations.newest;
+        for version in (known + 1..=version).rev() {
+            let entry = self.repository().entry(version)?;
+            if entry.is_some_and(|entry| matches!(entry.act, Act::Activation { .. })) {
+                newest = version;
+                break;
+            }
+        }
+        self.activations.newest = (newest, version);
+        Ok(newest)
     }
 }

@@ -48,7 +48,7 @@ pub struct Service {
     past: Past,
     /// The version of the newest commit; 0 if there is none.
     committed: u64,
-    /// The version up to which all of this is known.
+    /// The version up to which all of this is known; 0 if it must be read anew.
     known: u64,
     /// Who makes changes, if not this process.
     remote: Option<Remote>,
@@ -72,11 +72,10 @@ impl Service {
     /// The fleet on a store.
     pub fn open(store: Box<dyn Store>) -> Result<Self, Refused> {
         let repository = Repository::open(store)?;
-        let head = Pool::new(repository.state());
-        let base = repository.active().base;
         let mut service = Self {
+            head: Pool::new(&State::default()),
             active: Pool::default(),
-            base,
+            base: 0,
             pending: BTreeMap::new(),
             activations: Activations::default(),
             past: Past::default(),
@@ -84,7 +83,6 @@ impl Service {
             known: 0,
             remote: None,
             keeper: Keeper::default(),
-            head,
             repository,
         };
         service.catch_up()?;
@@ -207,20 +205,18 @@ impl Service {
 
     /// The commands that edits come to, given what is asserted now.
     pub fn translate(&self, owner: &str, edits: &[Edit]) -> Result<Vec<Command>, Refused> {
-        // Each edit sees what the ones before it did.
-        let mut after;
-        let mut state = self.state();
+        // Each edit sees what the ones before it did; a single one needs no copy for that.
+        let mut after: Option<State> = None;
         let mut commands = Vec::new();
         for (number, edit) in edits.iter().enumerate() {
+            let state = after.as_ref().unwrap_or(self.state());
             let more = edit::commands(state, owner, edit)
                 .map_err(|fault| Refused::Because(vec![fault.into()]))?;
             if number + 1 < edits.len() {
-                let mut next = state.clone();
+                let after = after.get_or_insert_with(|| self.state().clone());
                 for command in &more {
-                    next.perform(command, 0, &Words);
+                    after.perform(command, 0, &Words);
                 }
-                after = next;
-                state = &after;
             }
             commands.extend(more);
         }
@@ -300,20 +296,6 @@ impl Service {
         }
     }
 
-    fn add_pending(&mut self, changes: &[Change]) {
-        for change in changes {
-            match self.pending.entry(change.key.clone()) {
-                Entry::Vacant(first) => drop(first.insert(change.clone())),
-                Entry::Occupied(mut earlier) => {
-                    earlier.get_mut().after = change.after.clone();
-                    if earlier.get().before == earlier.get().after {
-                        earlier.remove();
-                    }
-                }
-            }
-        }
-    }
-
     /// Changes the ledger, and tells what a change of ours would be refused for.
     fn change_telling(
         &mut self,
@@ -388,7 +370,7 @@ impl Service {
         let result = change(&mut self.repository, &mut rules);
         match (&result, step) {
             (Ok(Receipt::Done(done)), _) if done.version == before + 1 => {
-                self.add_pending(&done.admitted.changes);
+                add(&mut self.pending, &done.admitted.changes);
                 self.committed = done.version;
                 self.known = done.version;
             }
@@ -398,9 +380,28 @@ impl Service {
             }
             _ => {}
         }
-        // Others were first, and what came of this is no less true if that cannot be read now.
+        if self.known != self.repository.version() {
+            // Others were first, and the pool may have their changes already.
+            self.known = 0;
+        }
+        // What came of this is no less true if that cannot be read now.
         let _ = self.catch_up();
         result
+    }
+}
+
+/// Adds later changes to what became of each key.
+fn add(became: &mut BTreeMap<Key, Change>, changes: &[Change]) {
+    for change in changes {
+        match became.entry(change.key.clone()) {
+            Entry::Vacant(first) => drop(first.insert(change.clone())),
+            Entry::Occupied(mut earlier) => {
+                earlier.get_mut().after = change.after.clone();
+                if earlier.get().before == earlier.get().after {
+                    earlier.remove();
+                }
+            }
+        }
     }
 }
 

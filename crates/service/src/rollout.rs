@@ -165,7 +165,7 @@ impl Service {
         };
         let result = self
             .repository
-            .roll_out(request, Act::Rollout, active, rollout);
+            .roll_out(request, Act::Rollout, active.clone(), rollout);
         self.notice(&result);
         result
     }
@@ -210,7 +210,7 @@ impl Service {
             }
             (Order::Stop, _) => Status::Stopped(why()),
         };
-        let active = self.repository.active();
+        let active = self.repository.active().clone();
         let result = self
             .repository
             .roll_out(request, Act::Rollout, active, rollout);
@@ -290,7 +290,7 @@ impl Service {
         Step {
             rollout: Rollout { status, ..rollout },
             act: Act::Rollout,
-            active: self.repository.active(),
+            active: self.repository.active().clone(),
         }
     }
 
@@ -326,7 +326,7 @@ impl Service {
         let changed = aim.changed(&scope)?;
         let active = self.repository.active().after(rollout.target, &scope);
         rollout.since = now;
-        let act = match active == self.repository.active() {
+        let act = match active == *self.repository.active() {
             true => Act::Rollout,
             false => {
                 stage.activations.push(self.repository.version() + 1);
@@ -362,7 +362,7 @@ impl Service {
                 failed: standing.failed.into_iter().take(ENOUGH).collect(),
             });
         }
-        if before == self.repository.active() {
+        if before == *self.repository.active() {
             let act = Act::Rollout;
             return Ok(Step {
                 rollout,

@@ -132,7 +132,7 @@ impl World {
             _ => Behaviour::Succeeds,
         });
         Self {
-            before: service.repository().active(),
+            before: service.repository().active().clone(),
             behaviours: behaviours.collect(),
             servers: vec![service, open(&store)],
             store,
@@ -273,7 +273,7 @@ fn whatever_nodes_do_a_rollout_ends_as_its_terms_say() {
         let (before, target) = (world.before.clone(), world.target);
         let service = world.newest();
         let rollout = service.rollout().unwrap().clone();
-        let active = service.repository().active();
+        let active = service.repository().active().clone();
         match &rollout.status {
             Status::Done => {
                 let all = Active {
@@ -317,7 +317,7 @@ fn whatever_nodes_do_a_rollout_ends_as_its_terms_say() {
             service
                 .order_rollout(&request(now), Order::RollBack)
                 .unwrap();
-            assert_eq!(service.repository().active(), before, "{seed}");
+            assert_eq!(*service.repository().active(), before, "{seed}");
             world.check_history();
         }
     }

@@ -2,7 +2,8 @@
 //! of the published system that take an activation to see.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use hence_api::words::{CheckedIn, Report};
 use hence_fleet::edit::{Edit, Item, Relation, Thing};
@@ -287,7 +288,7 @@ impl Story {
         let service = &mut self.service;
         let scratch = Pool::new(service.state());
         assert!(*service.head() == scratch, "the head");
-        let active = service.repository().active();
+        let active = service.repository().active().clone();
         let base = service.pool_at(active.base).unwrap();
         assert!(*service.active() == base, "what is active");
         let planned = service.plan(&Extent::Everything).unwrap();
@@ -448,13 +449,15 @@ fn what_is_kept_current_is_what_would_be_computed_from_scratch() {
     }
 }
 
-/// A store on which, once, somebody else adds something right before an entry.
-struct Raced {
+/// A store that counts what is read of it, and on which, once, somebody else may add something right before an entry.
+#[derive(Default)]
+struct Watched {
     store: Memory,
     first: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    reads: Arc<AtomicUsize>,
 }
 
-impl Store for Raced {
+impl Store for Watched {
     fn place(&self) -> String {
         self.store.place()
     }
@@ -464,10 +467,12 @@ impl Store for Raced {
     }
 
     fn entry(&self, version: u64) -> Result<Option<Vec<u8>>, Error> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
         self.store.entry(version)
     }
 
     fn object(&self, hash: Hash) -> Result<Option<Vec<u8>>, Error> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
         self.store.object(hash)
     }
 
@@ -505,12 +510,13 @@ fn raced(before: &str, first: impl FnOnce(&mut Service) + Send + 'static) -> (Me
     let store = Memory::default();
     let mut other = service(&store);
     tell(&mut other, before);
-    let raced = Raced {
+    let raced = Watched {
         store: store.clone(),
         first: Mutex::new(Some(Box::new(move || {
             other.follow().expect("the store can be read");
             first(&mut other);
         }))),
+        ..Watched::default()
     };
     let service = Service::open(Box::new(raced)).unwrap_or_else(|_| panic!("it can be opened"));
     (store, service)
@@ -569,4 +575,108 @@ fn an_edit_that_others_were_faster_than_is_translated_again() {
     let annotation = Kind::Node.key("m").child("annotation");
     let annotation = late.state().get(&annotation).expect("it was renamed, too");
     assert_eq!(annotation.value.as_text(), Some("late"));
+}
+
+/// A fleet that was activated so often, each time for another of its nodes; and again on a store that counts.
+fn often_activated(nodes: usize, times: usize) -> (Service, Service, Arc<AtomicUsize>) {
+    let store = Memory::default();
+    let mut first = service(&store);
+    let asserted: String = (0..nodes).map(|n| format!("assert node/n{n} ; ")).collect();
+    tell(&mut first, &format!("assert param/P ; {asserted}"));
+    for time in 0..times {
+        let node = time % nodes;
+        tell(&mut first, &format!("assert node/n{node}/param/P {time}"));
+        activated(&mut first);
+    }
+    let watched = Watched {
+        store,
+        ..Watched::default()
+    };
+    let reads = watched.reads.clone();
+    let service = Service::open(Box::new(watched)).unwrap_or_else(|_| panic!("it can be opened"));
+    reads.store(0, Ordering::Relaxed);
+    (first, service, reads)
+}
+
+#[test]
+fn when_nodes_last_changed_is_known_of_all_by_reading_each_activation_once() {
+    let (nodes, times) = (12, 40);
+    let (_, mut service, reads) = often_activated(nodes, times);
+    let newest = service.repository().version();
+    for node in 0..nodes {
+        let last = (0..times).rfind(|time| time % nodes == node);
+        let last = last.expect("each had its turn") as u64;
+        let version = service.version_of(&format!("n{node}")).unwrap();
+        assert_eq!(version, 3 + 2 * last, "n{node}");
+    }
+    // Of each activation there are the entry, and the one that it made the target.
+    let reads = reads.load(Ordering::Relaxed) as u64;
+    assert!(reads <= 2 * newest, "{reads} reads of {newest} versions");
+}
+
+#[test]
+fn what_a_plan_is_made_from_is_found_from_the_newest_entry_down() {
+    for times in [5, 50] {
+        let (_, mut service, reads) = often_activated(5, times);
+        let newest = service.repository().version();
+        assert_eq!(service.pair().unwrap().active, newest);
+        assert_eq!(reads.load(Ordering::Relaxed), 1, "{times} activations");
+        service.pair().unwrap();
+        assert_eq!(reads.load(Ordering::Relaxed), 1, "it is remembered");
+    }
+}
+
+#[test]
+fn a_service_that_follows_another_equals_one_that_is_opened_anew() {
+    for seed in 0..30 {
+        let random = &mut Random::new(seed);
+        let store = Memory::default();
+        let mut story = Story {
+            service: service(&store),
+            store: store.clone(),
+            past: Vec::new(),
+        };
+        let mut follower = service(&store);
+        let assertions: Vec<(Key, Value)> = valid(&Shape::small(), random);
+        let load = [Command::apply("op", assertions, &Words)];
+        let loaded = story.service.commit(&request(), &load, &Leave::default());
+        loaded.unwrap();
+        for _ in 0..20 {
+            for _ in 0..random.below(4) {
+                story.go_on(random);
+            }
+            // At times it makes the change, behind what it did not hear of.
+            if random.chance(20) {
+                std::mem::swap(&mut story.service, &mut follower);
+                story.go_on(random);
+            }
+            for service in [&mut story.service, &mut follower] {
+                service.follow().unwrap();
+                must_equal_one_opened_anew(service, &store);
+            }
+        }
+    }
+}
+
+fn must_equal_one_opened_anew(kept: &mut Service, store: &Memory) {
+    let mut anew = service(store);
+    assert_eq!(kept.state(), anew.state());
+    assert!(*kept.head() == *anew.head(), "the head");
+    assert!(*kept.active() == *anew.active(), "what is active");
+    assert_eq!(kept.pending(), anew.pending());
+    assert_eq!(kept.pair(), anew.pair());
+    for node in anew.head().nodes() {
+        assert_eq!(config(kept, &node), config(&anew, &node));
+        assert_eq!(kept.version_of(&node), anew.version_of(&node), "{node}");
+    }
+}
+
+#[test]
+fn what_another_commits_is_taken_in_by_reading_that_alone() {
+    let (mut first, mut follower, reads) = often_activated(50, 50);
+    tell(&mut first, "assert node/n1/param/P new");
+    assert!(follower.follow().unwrap(), "there is news");
+    // Once to see that it is the next entry, and once for what it changes.
+    assert_eq!(reads.load(Ordering::Relaxed), 2);
+    assert_eq!(follower.pending().len(), 1);
 }

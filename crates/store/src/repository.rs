@@ -1,6 +1,6 @@
 //! A ledger on a store: what is asserted now, what was asserted before, and how it came about.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use hence_ledger::entry::{Active, Nodes, Origin, Scope, Snapshot};
 use hence_ledger::rights::Rights;
@@ -159,9 +159,12 @@ impl Repository {
     }
 
     /// What nodes are to run.
-    pub fn active(&self) -> Active {
-        self.head()
-            .map_or_else(Active::default, |entry| entry.active.clone())
+    pub fn active(&self) -> &Active {
+        static NOTHING: Active = Active {
+            base: 0,
+            apart: BTreeMap::new(),
+        };
+        self.head().map_or(&NOTHING, |entry| &entry.active)
     }
 
     /// What was asserted at a version; nothing at version 0.
@@ -353,7 +356,7 @@ impl Repository {
             return Err(self.no_such(target).into());
         }
         let active = self.active().after(target, &scope);
-        if active == self.active() {
+        if active == *self.active() {
             self.expect(request)?;
             return Ok(Receipt::Nothing);
         }
@@ -562,7 +565,7 @@ impl Repository {
             act,
             identity: unknown,
             address: unknown,
-            active: self.active(),
+            active: self.active().clone(),
             rollout: self.head().and_then(|entry| entry.rollout.clone()),
             snapshots: self
                 .head()

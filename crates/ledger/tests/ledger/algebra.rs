@@ -272,3 +272,26 @@ fn who_may_write_here_and_there_may_not_empty_what_another_says() {
     );
     assert_eq!(admitted("carl", says("bob", &[])), Ok(State::default()));
 }
+
+#[test]
+fn what_takes_much_from_others_is_admitted_without_comparing_all_with_all() {
+    // If each loss were held against each command and each leave, this would take minutes.
+    let keys: Vec<Key> = (0..200_000)
+        .map(|number| Key::new(["redirect", "host", &number.to_string()]))
+        .collect();
+    let mut state = State::default();
+    let said = keys.iter().map(|key| (key.clone(), Value::text("x")));
+    state.perform(&Command::apply("ann", said.collect(), &Sites), 1, &Sites);
+    let retract = |key: &Key| Command::Retract(Keys::Only(key.clone()));
+    let admission = hence_ledger::Admission {
+        owner: "bob",
+        commands: &keys.iter().map(retract).collect::<Vec<_>>(),
+        take: &keys,
+        dormant: true,
+        rights: &Rights::default(),
+        version: 2,
+    };
+    let admitted = hence_ledger::admit(&mut state, &admission, &Sites, &mut |_, _| Vec::new());
+    assert_eq!(admitted.unwrap().lost.len(), keys.len());
+    assert_eq!(state, State::default());
+}

@@ -30,6 +30,9 @@ pub struct Whom {
 /// After so long without news, a word that there are none.
 const SILENCE: Duration = Duration::from_secs(15);
 
+/// So many versions are looked back at in one step: whoever was away for long keeps nobody else waiting for long.
+const PAGE: u64 = 100;
+
 pub async fn events(
     State(hub): State<Arc<Hub>>,
     access: Access,
@@ -51,11 +54,12 @@ pub async fn events(
         Some(last) => last,
         None => newest,
     };
-    let missed = missed(&hub, heard).await?;
+    let missed = missed(&hub, heard, newest).await?;
     let watcher = Watcher {
         node: whom.node.as_deref().map(fold),
         heard,
         missed,
+        upto: newest,
         news,
         stopped,
         hub: hub.clone(),
@@ -83,15 +87,15 @@ fn heard_last(headers: &HeaderMap) -> Result<Option<u64>, No> {
     }
 }
 
-/// What happened behind a version, the oldest last.
-async fn missed(hub: &Arc<Hub>, heard: u64) -> Result<Vec<Arc<Happened>>, No> {
-    if heard >= hub.view().version {
+/// The first of what happened behind a version, up to another, the oldest last.
+async fn missed(hub: &Arc<Hub>, heard: u64, upto: u64) -> Result<Vec<Arc<Happened>>, No> {
+    if heard >= upto {
         return Ok(Vec::new());
     }
     hub.work(move |service| {
-        let newest = service.repository().version();
+        let last = upto.min(heard.saturating_add(PAGE));
         let mut missed = Vec::new();
-        for version in (heard + 1..=newest).rev() {
+        for version in (heard + 1..=last).rev() {
             let entry = service.repository().entry(version)?;
             missed.extend(entry.map(|entry| Arc::new(happened(&entry))));
         }
@@ -103,8 +107,10 @@ async fn missed(hub: &Arc<Hub>, heard: u64) -> Result<Vec<Arc<Happened>>, No> {
 struct Watcher {
     node: Option<String>,
     heard: u64,
-    /// What is still to be told first, the oldest last.
+    /// What is to be told next, the oldest last.
     missed: Vec<Arc<Happened>>,
+    /// The version up to which the history is to be told before what is news.
+    upto: u64,
     news: broadcast::Receiver<Arc<Happened>>,
     stopped: watch::Receiver<bool>,
     hub: Arc<Hub>,
@@ -129,12 +135,20 @@ impl Watcher {
         loop {
             let event = match self.missed.pop() {
                 Some(event) => event,
+                None if self.heard < self.upto => {
+                    self.missed = missed(&self.hub, self.heard, self.upto).await.ok()?;
+                    // A history without a next entry is at its end.
+                    if self.missed.is_empty() {
+                        return None;
+                    }
+                    continue;
+                }
                 None => tokio::select! {
                     news = self.news.recv() => match news {
                         Ok(event) => event,
                         Err(RecvError::Closed) => return None,
                         Err(RecvError::Lagged(_)) => {
-                            self.missed = missed(&self.hub, self.heard).await.ok()?;
+                            self.upto = self.hub.view().version;
                             continue;
                         }
                     },

@@ -733,6 +733,32 @@ fn watchers_hear_what_happens_and_what_they_missed() {
 }
 
 #[test]
+fn who_missed_a_long_history_is_told_all_of_it_once_and_in_order() {
+    let server = Server::start(Limits::default());
+    let admin = server.admin();
+    let say = |number: u64| {
+        let said = commit(&admin, &format!("assert node/n{number}"));
+        assert_eq!(said.unwrap().version, Some(number));
+    };
+    (2..=350).for_each(say);
+    // All is new also to those who heard of what this ledger does not have yet.
+    for last in [0, 1, 99, 249, 349, 1_000_000] {
+        let first = if last < 350 { last + 1 } else { 1 };
+        let mut events = admin.events(None, Some(last)).unwrap();
+        let newest: words::About = admin.get("").unwrap();
+        assert_eq!(events.next().unwrap().unwrap().version, first);
+        // What happens meanwhile comes behind what was missed.
+        say(newest.version + 1);
+        for version in first + 1..=newest.version + 1 {
+            assert_eq!(events.next().unwrap().unwrap().version, version, "{last}");
+        }
+        say(newest.version + 2);
+        let version = events.next().unwrap().unwrap().version;
+        assert_eq!(version, newest.version + 2);
+    }
+}
+
+#[test]
 fn many_are_told_page_by_page() {
     let server = Server::start(Limits::default());
     let admin = server.admin();

@@ -105,16 +105,19 @@ pub fn run(
     let mut outcomes: Vec<(String, Outcome<Effect>)> = Vec::new();
     let mut take = |name: &str, one| outcomes.push((name.to_owned(), one));
     exit = exit.max(catalogs.each(console, &nodes, &mut said, &compare, &mut take)?);
+    let mut by_name: HashMap<&str, &mut Answer> = answers
+        .iter_mut()
+        .map(|(name, answer)| (name.as_str(), answer))
+        .collect();
     for (name, outcome) in outcomes {
         for words in outcome.words {
             if said.insert(words.clone()) {
                 console.words(&words);
             }
         }
-        let mut answers = answers.iter_mut();
-        let answer = answers.find(|(known, _)| *known == name);
+        let answer = by_name.get_mut(name.as_str());
         match outcome.made {
-            Ok(effect) => answer.expect("it had a catalog before").1.effect = Some(effect),
+            Ok(effect) => answer.expect("it had a catalog before").effect = Some(effect),
             Err(fault) => exit = exit.max(fault),
         }
     }
