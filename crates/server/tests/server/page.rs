@@ -625,7 +625,7 @@ fn who_needs_somebody_comes_first() {
     let list = browser.get("/").body;
     assert!(list.find(">n2</a>") < list.find(">n1</a>"), "{list}");
     assert!(
-        list.contains(">failed</span> 1</li>") && list.contains(">runs it</span> 1</li>"),
+        list.contains(">failed</span> 1</a></li>") && list.contains(">runs it</span> 1</a></li>"),
         "{list}"
     );
     server
@@ -633,6 +633,64 @@ fn who_needs_somebody_comes_first() {
         .fetch_add(2 * 60 * 60 * 1000, std::sync::atomic::Ordering::Relaxed);
     assert!(browser.get("/nodes/n1").has("not heard lately"));
     assert!(browser.get("/nodes/n2").has(">failed<"));
+}
+
+#[test]
+fn nodes_are_chosen_by_how_they_stand_and_by_their_group() {
+    let server = served();
+    let client = server.admin();
+    commit(&client, "assert node/n-3 ; assert node/n-3/group/web 10").unwrap();
+    activate(&client);
+    // It says what went wrong, and not what came of it.
+    let report = Report {
+        refused: Some(5),
+        error: Some("\nno room on <disk>\nand so on".to_owned()),
+        facts: [("memory".to_owned(), "8 <GB>".to_owned())].into(),
+        ..Report::default()
+    };
+    let _: hence_api::words::CheckedIn = client.post("nodes/n1/check-in", &report).unwrap();
+    let browser = Browser::admin(&server);
+    let all = browser.get("/");
+    assert!(all.has("<a href=\"/\" aria-current=\"page\">all 3</a>"));
+    assert!(all.has("<a href=\"/?state=failed\"><span class=\"state bad\">failed</span> 1</a>"));
+    assert!(
+        all.has(">no room on &lt;disk&gt;</span>") && !all.has("and so on"),
+        "{}",
+        all.body
+    );
+    assert!(all.has("<a href=\"/groups/web\">web</a>"));
+    assert!(
+        all.has("<span class=\"whole\">n-3</span>"),
+        "it stays whole"
+    );
+    let failed = browser.get("/?state=failed");
+    assert!(failed.has(">n1</a>") && !failed.has(">n2</a>"));
+    assert!(failed.has("<a href=\"/?state=failed\" aria-current=\"page\">"));
+    assert!(failed.has("<a href=\"/\">all 3</a>"), "there is a way back");
+    let none = browser.get("/?state=drifted");
+    assert!(none.has("None of these") && none.has("drifted</span> 0</a>"));
+    assert_eq!(browser.get("/?state=nowhere").status, 400);
+    let group = browser.get("/?group=WEB&state=never-heard");
+    assert!(group.has("n-3</span></a>") && !group.has(">n1</a>") && !group.has(">n2</a>"));
+    assert!(
+        group.has("<a href=\"/?group=web\">all 2</a>"),
+        "{}",
+        group.body
+    );
+    assert!(browser.get("/?group=none").has("There is no such group"));
+    let page = browser.get("/groups/web");
+    assert!(
+        page.has("<a href=\"/?group=web&amp;state=failed\">"),
+        "{}",
+        page.body
+    );
+    assert!(page.has(">failed</span>") && page.has(">n1</a>") && !page.has(">n2</a>"));
+    let node = browser.get("/nodes/n1");
+    assert!(
+        node.has("<dt>memory</dt><dd>8 &lt;GB&gt;</dd>"),
+        "{}",
+        node.body
+    );
 }
 
 #[test]
