@@ -272,9 +272,31 @@ fn picture(
             }
         }
     }
-    let rows = rows(&ordered, &lines);
+    // A line has a place of its own in every column that it goes past; lines to the same box share it.
+    let mut bends: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    let mut joined = Vec::new();
+    for &(from, to) in &lines {
+        let mut last = from;
+        let past = all[from].2 + 1..all[to].2;
+        for column in past {
+            let number = all.len() + bends.len();
+            let bend = *bends.entry((to, column)).or_insert_with(|| {
+                ordered[column].push(number);
+                number
+            });
+            joined.push((last, bend));
+            last = bend;
+        }
+        joined.push((last, to));
+    }
+    let rows = rows(&ordered, &joined);
+    // Keys go from box to box down a column, and then to the next.
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by_key(|&number| (all[number].2, rows[number]));
     let mut picture = Picture::default();
-    for (number, (kind, name, column)) in all.iter().enumerate() {
+    let mut boxes = vec![0; all.len()];
+    for number in order {
+        let (kind, name, column) = &all[number];
         let spelling = service.head().spelling(*kind, name);
         let spelling = spelling.unwrap_or_else(|| (*name).into());
         let (class, title, top) = match kind {
@@ -286,7 +308,7 @@ fn picture(
             0 => format!("{class}, sets {}", of(*kind)[*name].parameters),
             more => format!("{class}, and {more} not drawn"),
         };
-        picture.shape(Shape {
+        boxes[number] = picture.shape(Shape {
             column: *column,
             row: rows[number],
             class,
@@ -296,7 +318,9 @@ fn picture(
         });
     }
     for (from, to) in lines {
-        picture.line(from, to, "stands");
+        let through = all[from].2 + 1..all[to].2;
+        let through = through.map(|column| (column, rows[bends[&(to, column)]]));
+        picture.route(boxes[from], through.collect(), boxes[to], "stands");
     }
     picture.drawn(
         "Groups on the left and the features that they install; the tables below say the same",
