@@ -693,6 +693,104 @@ fn nodes_are_chosen_by_how_they_stand_and_by_their_group() {
     );
 }
 
+/// How many of something are on each page, from one to the next.
+fn page_by_page(browser: &Browser<'_>, first: &str, what: &str) -> Vec<usize> {
+    let mut path = first.to_owned();
+    let mut seen = Vec::new();
+    while !path.is_empty() && seen.len() < 9 {
+        let got = browser.get(&path);
+        assert_eq!(got.status, 200, "{path}");
+        seen.push(got.body.matches(what).count());
+        let next = got.body.split_once("rel=\"next\" href=\"");
+        let next = next.map(|(_, after)| after.split('"').next().unwrap());
+        path = next.unwrap_or_default().replace("&amp;", "&");
+    }
+    seen
+}
+
+#[test]
+fn what_is_found_and_what_changed_comes_page_by_page() {
+    let server = served();
+    let keys: String = (0..620)
+        .map(|one| format!("assert param/Q{one:03} ; assert group/web/param/Q{one:03} mark{one}\n"))
+        .collect();
+    commit(&server.admin(), &keys).unwrap();
+    let nodes: String = (0..130)
+        .map(|one| format!("assert node/q{one:03}\n"))
+        .collect();
+    commit(&server.admin(), &nodes).unwrap();
+    let browser = Browser::admin(&server);
+    let found = browser.get("/search?q=q");
+    assert!(
+        found.has("<a href=\"/search?q=q&amp;of=nodes&amp;from=50\">80 more nodes</a>"),
+        "{}",
+        found.body
+    );
+    assert!(found.has("570 more parameters</a>"));
+    assert_eq!(
+        page_by_page(&browser, "/search?q=q&of=nodes", "<li><a href=\"/nodes/q"),
+        [50, 50, 30]
+    );
+    assert_eq!(
+        page_by_page(&browser, "/search?q=mark&of=values&from=500", "<li><code>"),
+        [50, 50, 20]
+    );
+    let last = browser.get("/search?q=q&of=nodes&from=100");
+    assert!(last.has("From the beginning") && last.has("All that was found"));
+    assert!(!last.has("Parameters"));
+    assert_eq!(
+        page_by_page(&browser, "/history/4", "<tr><th scope=\"row\"><code>"),
+        [500, 500, 240]
+    );
+    assert_eq!(
+        page_by_page(&browser, "/groups/web", "<td data-of=\"Owner\">"),
+        [300, 300, 21]
+    );
+    // Nobody is where nothing is.
+    let far = browser.get("/history/4?from=18446744073709551615");
+    assert_eq!(far.status, 200);
+}
+
+#[test]
+fn history_says_it_in_the_words_of_the_command() {
+    let server = served();
+    let list = br#"{"entry":"fleet.cf2","sources":[],"ways":{},"steps":[]}"#;
+    let hash = hence_ledger::Hash::of(list);
+    let pushed = hence_api::words::Commit {
+        commands: hence_api::words::Commands::Text(
+            "assert group/web/param/PORT 8081 ; assert node/n4 ; assert node/n5".to_owned(),
+        ),
+        doing: hence_api::words::Doing {
+            origin: Some(hence_ledger::entry::Origin::Sources(hash)),
+            ..hence_api::words::Doing::default()
+        },
+        objects: vec![hence_api::words::Object {
+            hash,
+            content: list.to_vec(),
+        }],
+        ..hence_api::words::Commit::default()
+    };
+    let _: hence_api::words::Done = server.admin().post("commits", &pushed).unwrap();
+    let browser = Browser::admin(&server);
+    let form = browser.get("/history/4");
+    assert!(
+        form.has(">2 asserted, 1 changed</span></dd>"),
+        "{}",
+        form.body
+    );
+    browser.post("/history/4/undo", &format!("form={}", form.field("form")));
+    let list = browser.get("/history");
+    assert!(
+        list.has("<code>push fleet.cf2</code> by owner operator <span class=\"calm\">2 asserted, 1 changed</span>"),
+        "{}",
+        list.body
+    );
+    assert!(list.has(
+        "<code>undo <a href=\"/history/4\">4</a></code> <span class=\"calm\">1 changed, 2 retracted</span>"
+    ));
+    assert!(list.has("<code>assert feature/web"), "{}", list.body);
+}
+
 #[test]
 fn a_large_fleet_comes_page_by_page() {
     let server = Server::start(Limits::default());
