@@ -101,6 +101,10 @@ fn fields(schema: &Value) -> String {
         };
         return format!("\n{}", kinds.iter().map(one).collect::<String>());
     }
+    if let Some(words) = schema["enum"].as_array() {
+        let words = words.iter().map(|word| format!("`\"{}\"`", text(word)));
+        return format!("\nOne of {}.\n", words.collect::<Vec<_>>().join(", "));
+    }
     let Some(properties) = schema["properties"].as_object() else {
         return String::new();
     };
@@ -128,6 +132,12 @@ fn kind(schema: &Value) -> String {
     if let Some(name) = schema["$ref"].as_str() {
         let name = name.rsplit('/').next().unwrap_or(name);
         return format!("[{name}](#{})", name.to_lowercase());
+    }
+    // What may be nothing is what it is otherwise.
+    if let Some([one, nothing]) = schema["oneOf"].as_array().map(Vec::as_slice)
+        && nothing["type"] == "null"
+    {
+        return kind(one);
     }
     if let Some(word) = schema["const"].as_str() {
         return format!("`\"{word}\"`");

@@ -41,6 +41,7 @@ fn every_page_can_be_read_by_everybody() {
     sign_in(&mut browser, &site);
     let pages = [
         "/",
+        "/?group=web&state=runs",
         "/nodes/web1",
         "/nodes/web1/why/PORT",
         "/fleet",
@@ -50,6 +51,7 @@ fn every_page_can_be_read_by_everybody() {
         "/history",
         "/history/2",
         "/search?q=port",
+        "/search?q=port&of=values",
         "/nowhere",
     ];
     for page in pages {
@@ -63,6 +65,71 @@ fn every_page_can_be_read_by_everybody() {
         if page != "/nowhere" {
             browser.assert_quiet(&[&site.server, "data:"]);
         }
+    }
+}
+
+#[test]
+fn many_are_found_by_state_by_group_and_page_by_page() {
+    for script in [Script::On, Script::Off] {
+        let site = Site::new(match script {
+            Script::On => "many-with",
+            Script::Off => "many-without",
+        });
+        let long = "word ".repeat(80);
+        let mut keys = vec![
+            "assert".to_owned(),
+            "group/web/param/LOG".to_owned(),
+            format!("{long}before {long}"),
+        ];
+        site.run("", &keys.iter().map(String::as_str).collect::<Vec<_>>());
+        site.done("activate");
+        keys[2] = format!("{long}after {long}");
+        site.run("", &keys.iter().map(String::as_str).collect::<Vec<_>>());
+        let nodes: String = (0..70)
+            .map(|one| format!("assert node/many-{one}\n"))
+            .collect();
+        site.write("many.hence", &nodes);
+        site.done("apply many.hence");
+        let mut browser = Browser::start(&site.name);
+        browser.go(&format!("{}/", site.server), script);
+        sign_in(&mut browser, &site);
+
+        // By its state, and back to all.
+        let rows = "document.querySelectorAll('.nodes tbody tr').length";
+        assert_eq!(browser.evaluate(rows), 72);
+        let chosen = "document.querySelector('.counts [aria-current]').textContent.trim()";
+        assert_eq!(browser.evaluate(chosen), "all 72");
+        let of_state = |words: &str| {
+            format!(
+                "[...document.querySelectorAll('.counts a')].find((link) => link.textContent.startsWith('{words}'))"
+            )
+        };
+        press(&mut browser, &of_state("not yet"));
+        assert_eq!(browser.evaluate(rows), 1);
+        assert_eq!(browser.evaluate(chosen), "not yet 1");
+        press(&mut browser, &link("web"));
+        assert_eq!(heading(&mut browser), "web");
+        assert_eq!(browser.evaluate(rows), 2);
+        press(&mut browser, &of_state("never heard"));
+        assert_eq!(browser.evaluate(rows), 1);
+        let first = browser.evaluate("document.querySelector('.nodes tbody th').textContent");
+        assert_eq!(first, "web2");
+
+        // The next page of what is found.
+        browser.go(&format!("{}/search?q=many", site.server), script);
+        let found = "document.querySelectorAll('.found')[0].children.length";
+        assert_eq!(browser.evaluate(found), 50);
+        press(&mut browser, &link("20 more nodes"));
+        assert_eq!(browser.evaluate(found), 20);
+        press(&mut browser, &link("All that was found"));
+        assert_eq!(browser.evaluate(found), 50);
+
+        // What differs in a long value is seen without opening it.
+        browser.go(&format!("{}/plan", site.server), script);
+        let seen = browser.evaluate(
+            "[...document.querySelectorAll('.diff del, .diff ins')].filter((mark) => mark.checkVisibility()).map((mark) => mark.textContent)",
+        );
+        assert_eq!(seen, json!(["before", "after"]));
     }
 }
 
@@ -191,7 +258,7 @@ fn activate_what_is_planned(browser: &mut Browser, site: &Site, script: Script) 
     assert_eq!(state(browser), "not yet");
     if script == Script::On {
         browser.wait_for("'heard' in document.querySelector('main').dataset");
-        browser.evaluate("document.querySelector('main a').focus()");
+        browser.evaluate("document.querySelector('tbody a').focus()");
     }
     site.round();
     if script == Script::Off {

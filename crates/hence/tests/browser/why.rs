@@ -37,6 +37,7 @@ fn the_page_answers_in_a_real_browser() {
         the_sentence_and_the_table_are_those_of_the_answer(&mut browser, &page);
         the_picture_has_the_nodes_of_the_graph(&mut browser, &page);
         the_list_has_what_the_picture_has(&mut browser);
+        nodes_are_called_what_is_seen(&mut browser);
         a_click_on_a_node_shows_its_source(&mut browser);
         a_click_on_a_source_chooses_its_node(&mut browser);
         keys_go_along_the_edges(&mut browser);
@@ -104,6 +105,17 @@ fn the_picture_has_the_nodes_of_the_graph(browser: &mut Browser, page: &Page) {
         "[...document.querySelectorAll('.edge')].filter((edge) => edge.getClientRects().length > 0).length",
     );
     assert_eq!(seen, edges.count());
+}
+
+/// What can be read in a node is in its name, so that it can be chosen by voice.
+fn nodes_are_called_what_is_seen(browser: &mut Browser) {
+    let others = browser.evaluate(
+        "[...document.querySelectorAll('.node:not(.away)')].map((node) => [
+            [...node.querySelectorAll('text')].map((text) => text.textContent).filter(Boolean).join(' '),
+            node.getAttribute('aria-label'), node.dataset.name])
+           .filter(([seen, label, whole]) => !label.startsWith(seen) || seen.includes('…') && !label.includes(whole))",
+    );
+    assert_eq!(others, json!([]));
 }
 
 fn the_list_has_what_the_picture_has(browser: &mut Browser) {

@@ -14,7 +14,16 @@ const LETTERS: usize = 23;
 #[derive(Default)]
 pub(crate) struct Picture {
     shapes: Vec<Shape>,
-    lines: Vec<(usize, usize, &'static str)>,
+    lines: Vec<Line>,
+}
+
+/// A line from a box to another.
+struct Line {
+    from: usize,
+    /// The columns that it goes through, and in which row of each.
+    through: Vec<(usize, usize)>,
+    to: usize,
+    class: &'static str,
 }
 
 /// A box of a picture.
@@ -82,23 +91,39 @@ impl Picture {
 
     /// Adds a line between two boxes.
     pub fn line(&mut self, from: usize, to: usize, class: &'static str) {
-        self.lines.push((from, to, class));
+        self.route(from, Vec::new(), to, class);
+    }
+
+    /// Adds a line between two boxes that goes through other columns in these rows, where no boxes are.
+    pub fn route(
+        &mut self,
+        from: usize,
+        through: Vec<(usize, usize)>,
+        to: usize,
+        class: &'static str,
+    ) {
+        let line = Line {
+            from,
+            through,
+            to,
+            class,
+        };
+        self.lines.push(line);
     }
 
     /// The picture under a name.
     pub fn drawn(&self, name: &str) -> Html {
-        let spots = self.shapes.iter().map(spot);
+        let shapes = self.shapes.iter().map(|shape| (shape.column, shape.row));
+        let bends = self.lines.iter().flat_map(|line| &line.through);
+        let spots = shapes.chain(bends.copied()).map(spot);
         let right = spots.clone().map(|(x, _)| x).max().unwrap_or(0);
         let bottom = spots.map(|(_, y)| y).max().unwrap_or(0);
         let (width, height) = (right + WIDTH + MARGIN, bottom + HEIGHT + MARGIN);
         let mut inside = Html::default();
-        for &(from, to, class) in &self.lines {
-            let ((x, y), (right, up)) = (spot(&self.shapes[from]), spot(&self.shapes[to]));
-            let (x, y, up) = (x + WIDTH, y + HEIGHT / 2, up + HEIGHT / 2);
-            let middle = (x + right) / 2;
+        for line in &self.lines {
             inside.add(
-                "<path class=\"line {}\" d=\"M{} {}C{} {} {} {} {} {}\"/>\n",
-                &[&class, &x, &y, &middle, &y, &middle, &up, &right, &up],
+                "<path class=\"line {}\" d=\"{}\"/>\n",
+                &[&line.class, &self.way(line)],
             );
         }
         for shape in &self.shapes {
@@ -110,16 +135,36 @@ impl Picture {
             &[&name, &width, &height, &width, &height, &inside],
         )
     }
+
+    /// From the right of a box to the left of the next, and level through the columns between.
+    fn way(&self, line: &Line) -> String {
+        let place = |at: usize| (self.shapes[at].column, self.shapes[at].row);
+        let (x, y) = spot(place(line.from));
+        let (mut x, mut y) = (x + WIDTH, y + HEIGHT / 2);
+        let mut way = format!("M{x} {y}");
+        let is_last = |at: usize| at == line.through.len();
+        let through = line.through.iter().copied().chain([place(line.to)]);
+        for (at, stop) in through.enumerate() {
+            let (right, up) = spot(stop);
+            let (up, middle) = (up + HEIGHT / 2, (x + right) / 2);
+            way.push_str(&format!("C{middle} {y} {middle} {up} {right} {up}"));
+            (x, y) = (right + WIDTH, up);
+            if !is_last(at) {
+                way.push_str(&format!("H{x}"));
+            }
+        }
+        way
+    }
 }
 
-fn spot(shape: &Shape) -> (i32, i32) {
-    let (column, row) = (shape.column as i32, shape.row as i32);
+fn spot((column, row): (usize, usize)) -> (i32, i32) {
+    let (column, row) = (column as i32, row as i32);
     let x = MARGIN + column * (WIDTH + BESIDE);
     (x, MARGIN + row * (HEIGHT + BELOW) / 2)
 }
 
 fn drawn(shape: &Shape) -> Html {
-    let (x, y) = spot(shape);
+    let (x, y) = spot((shape.column, shape.row));
     let (title, detail) = (
         shortened(&one_line(&shape.title), LETTERS),
         shortened(&one_line(&shape.detail), LETTERS + 4),
@@ -190,5 +235,11 @@ mod tests {
             "{drawn}"
         );
         assert!(drawn.contains(">&lt;one&gt;</text>"), "{drawn}");
+        // Past a column it goes level, in a row where no box is.
+        let far = picture.shape(shape(2, "far"));
+        picture.route(one, vec![(1, 2)], far, "stands");
+        let drawn = picture.drawn("all").into_string();
+        let way = "d=\"M208 32C232 32 232 94 256 94H456C480 94 480 32 504 32\"";
+        assert!(drawn.contains(way), "{drawn}");
     }
 }

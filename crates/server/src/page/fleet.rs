@@ -13,22 +13,24 @@ use hence_ledger::{Keys, State as Asserted};
 use hence_service::Service;
 use hence_service::explained::shown;
 use hence_service::pushed::Archive;
+use serde::Deserialize;
 
 use super::drawing::{Picture, Shape, rows};
-use super::html::{Html, address, count, html, link};
-use super::nodes::{annotation, line_of, there, version};
+use super::html::{Html, address, count, html, link, spelled};
+use super::nodes::{Chosen, annotation, line_of, pages, standing, there, version};
 use super::session::Signed;
 use super::shell::{Area, Live, Sheet, Shown};
 use super::value;
 use crate::answer::No;
 use crate::hub::Hub;
-use crate::routes::At;
+use crate::routes::{Asked, At};
 
 /// So many groups and so many features are drawn, and told.
 const DRAWN: usize = 40;
 const TOLD: usize = 300;
-/// So many nodes of a group are told.
-const MEMBERS: usize = 200;
+/// So many names are told in a row, and so many nodes on the page of their group.
+const NAMES: usize = 200;
+const MEMBERS: usize = 50;
 /// So much of a value is told.
 const LONGEST: usize = 300;
 
@@ -80,10 +82,10 @@ fn named(service: &Service, kind: Kind, folded: &str) -> Html {
     let spelling = service.head().spelling(kind, folded);
     let name = spelling.unwrap_or_else(|| folded.into());
     match kind {
-        Kind::Node => link(&address(&["nodes", &name]), &name),
-        Kind::Group => link(&address(&["groups", &name]), &called(&name)),
-        Kind::Feature => link(&address(&["features", &name]), &name),
-        Kind::Param | Kind::Subsystem => html("{}", &[&name]),
+        Kind::Node => link(&address(&["nodes", &name]), &spelled(&name)),
+        Kind::Group => link(&address(&["groups", &name]), &spelled(&called(&name))),
+        Kind::Feature => link(&address(&["features", &name]), &spelled(&name)),
+        Kind::Param | Kind::Subsystem => spelled(&name),
     }
 }
 
@@ -97,7 +99,7 @@ pub(super) fn called(group: &str) -> EcoString {
 
 fn several(service: &Service, kind: Kind, names: &[String]) -> Html {
     let mut list = Html::default();
-    for (number, name) in names.iter().take(MEMBERS).enumerate() {
+    for (number, name) in names.iter().take(NAMES).enumerate() {
         if number > 0 {
             list.add(", ", &[]);
         }
@@ -105,7 +107,7 @@ fn several(service: &Service, kind: Kind, names: &[String]) -> Html {
     }
     match names.len() {
         0 => html("<span class=\"calm\">–</span>", &[]),
-        many if many > MEMBERS => html("{} and {} more", &[&list, &(many - MEMBERS)]),
+        many if many > NAMES => html("{} and {} more", &[&list, &(many - NAMES)]),
         _ => list,
     }
 }
@@ -270,9 +272,31 @@ fn picture(
             }
         }
     }
-    let rows = rows(&ordered, &lines);
+    // A line has a place of its own in every column that it goes past; lines to the same box share it.
+    let mut bends: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    let mut joined = Vec::new();
+    for &(from, to) in &lines {
+        let mut last = from;
+        let past = all[from].2 + 1..all[to].2;
+        for column in past {
+            let number = all.len() + bends.len();
+            let bend = *bends.entry((to, column)).or_insert_with(|| {
+                ordered[column].push(number);
+                number
+            });
+            joined.push((last, bend));
+            last = bend;
+        }
+        joined.push((last, to));
+    }
+    let rows = rows(&ordered, &joined);
+    // Keys go from box to box down a column, and then to the next.
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by_key(|&number| (all[number].2, rows[number]));
     let mut picture = Picture::default();
-    for (number, (kind, name, column)) in all.iter().enumerate() {
+    let mut boxes = vec![0; all.len()];
+    for number in order {
+        let (kind, name, column) = &all[number];
         let spelling = service.head().spelling(*kind, name);
         let spelling = spelling.unwrap_or_else(|| (*name).into());
         let (class, title, top) = match kind {
@@ -284,7 +308,7 @@ fn picture(
             0 => format!("{class}, sets {}", of(*kind)[*name].parameters),
             more => format!("{class}, and {more} not drawn"),
         };
-        picture.shape(Shape {
+        boxes[number] = picture.shape(Shape {
             column: *column,
             row: rows[number],
             class,
@@ -294,7 +318,9 @@ fn picture(
         });
     }
     for (from, to) in lines {
-        picture.line(from, to, "stands");
+        let through = all[from].2 + 1..all[to].2;
+        let through = through.map(|column| (column, rows[bends[&(to, column)]]));
+        picture.route(boxes[from], through.collect(), boxes[to], "stands");
     }
     picture.drawn(
         "Groups on the left and the features that they install; the tables below say the same",
@@ -330,18 +356,36 @@ fn drawn<'a>(
     drawn
 }
 
+/// From which parameter on it is told what something sets.
+#[derive(Deserialize)]
+pub(crate) struct Part {
+    #[serde(default)]
+    from: usize,
+}
+
 /// A group: who is in it, what it installs, what it sets.
-pub async fn group(State(hub): State<Arc<Hub>>, signed: Signed, At(name): At<String>) -> Shown {
-    thing(&hub, &signed, Kind::Group, name).await
+pub async fn group(
+    State(hub): State<Arc<Hub>>,
+    signed: Signed,
+    At(name): At<String>,
+    Asked(Part { from }): Asked<Part>,
+) -> Shown {
+    thing(&hub, &signed, Kind::Group, name, from).await
 }
 
 /// A feature: what it includes, who installs it, what it sets.
-pub async fn feature(State(hub): State<Arc<Hub>>, signed: Signed, At(name): At<String>) -> Shown {
-    thing(&hub, &signed, Kind::Feature, name).await
+pub async fn feature(
+    State(hub): State<Arc<Hub>>,
+    signed: Signed,
+    At(name): At<String>,
+    Asked(Part { from }): Asked<Part>,
+) -> Shown {
+    thing(&hub, &signed, Kind::Feature, name, from).await
 }
 
-async fn thing(hub: &Arc<Hub>, signed: &Signed, kind: Kind, name: String) -> Shown {
+async fn thing(hub: &Arc<Hub>, signed: &Signed, kind: Kind, name: String, from: usize) -> Shown {
     signed.access.must(Role::Read)?;
+    let now = hub.now();
     let (name, body) = hub
         .work(move |service| {
             let name = there(service, kind, &name)?;
@@ -349,18 +393,23 @@ async fn thing(hub: &Arc<Hub>, signed: &Signed, kind: Kind, name: String) -> Sho
                 Kind::Group => of_group(service, &name),
                 _ => of_feature(service, &name),
             };
+            let nodes = match kind {
+                Kind::Group => members(service, &name, now)?,
+                _ => Html::default(),
+            };
             let (kicker, called) = match kind {
                 Kind::Group => ("Group", called(&name)),
                 _ => ("Feature", name.clone()),
             };
             let body = html(
-                "<p class=\"kicker\"><a href=\"/fleet\">{}</a></p>\n<h1>{}</h1>\n{}{}{}",
+                "<p class=\"kicker\"><a href=\"/fleet\">{}</a></p>\n<h1>{}</h1>\n{}{}{}{}",
                 &[
                     &kicker,
                     &called,
                     &annotation(service, kind, &name),
                     &facts,
-                    &assertions(service, kind, &name)?,
+                    &assertions(service, kind, &name, from)?,
+                    &nodes,
                 ],
             );
             Ok((called, body))
@@ -374,21 +423,29 @@ fn of_group(service: &Service, name: &str) -> Html {
     let groups = made(service.state(), Kind::Group);
     let none = Made::default();
     let made = groups.get(&fold(name)).unwrap_or(&none);
-    let members: Vec<String> = service
-        .head()
-        .members(name)
-        .iter()
-        .map(|name| fold(name))
-        .collect();
     html(
-        "<dl class=\"facts\">\n<div><dt>Installs</dt><dd>{}</dd></div>\n\
-         <div class=\"broad\"><dt>{}</dt><dd>{}</dd></div>\n</dl>\n",
-        &[
-            &several(service, Kind::Feature, &made.features),
-            &count(members.len(), "node"),
-            &several(service, Kind::Node, &members),
-        ],
+        "<dl class=\"facts\">\n<div class=\"broad\"><dt>Installs</dt><dd>{}</dd></div>\n</dl>\n",
+        &[&several(service, Kind::Feature, &made.features)],
     )
+}
+
+/// The nodes of a group and how they stand; all of them are on a page of their own.
+fn members(service: &mut Service, group: &str, now: u64) -> Result<Html, No> {
+    let members = service.head().members(group);
+    let many = members.len();
+    let chosen = Chosen {
+        group: Some(group.into()),
+        most: MEMBERS,
+        ..Chosen::default()
+    };
+    let nodes = match many {
+        0 => html("<p class=\"empty\">No node is in it.</p>\n", &[]),
+        _ => standing(service, members, &chosen, now, true)?,
+    };
+    Ok(html(
+        "<section aria-labelledby=\"members\">\n<h2 id=\"members\">Nodes <span class=\"aside\">{}</span></h2>\n{}</section>\n",
+        &[&count(many, "node"), &nodes],
+    ))
 }
 
 fn of_feature(service: &Service, name: &str) -> Html {
@@ -417,12 +474,12 @@ fn of_feature(service: &Service, name: &str) -> Html {
 }
 
 /// The parameters that a group or a feature sets, and where that is written.
-fn assertions(service: &Service, kind: Kind, name: &str) -> Result<Html, No> {
+fn assertions(service: &Service, kind: Kind, name: &str, from: usize) -> Result<Html, No> {
     let archive = Archive::new(service);
     let top = kind.key(name).child("param");
     let all: Vec<_> = service.state().among(Keys::Under(top)).collect();
     let mut rows = Html::default();
-    for (key, assertion) in all.iter().take(TOLD) {
+    for (key, assertion) in all.iter().skip(from).take(TOLD) {
         let parameter = key.names().next_back().unwrap_or_default().into_owned();
         let spelling = service.head().spelling(Kind::Param, &parameter);
         let parameter = spelling.unwrap_or_else(|| parameter.into());
@@ -445,7 +502,7 @@ fn assertions(service: &Service, kind: Kind, name: &str) -> Result<Html, No> {
             "<tr><th scope=\"row\"><code>{}</code></th><td class=\"value\">{}</td><td data-of=\"Owner\">{}</td>\
              <td class=\"from\">{}<span class=\"by\">{} in {}</span></td></tr>\n",
             &[
-                &parameter,
+                &spelled(&parameter),
                 &value,
                 &assertion.owner.as_str(),
                 &place,
@@ -454,12 +511,18 @@ fn assertions(service: &Service, kind: Kind, name: &str) -> Result<Html, No> {
             ],
         );
     }
-    if rows.is_empty() {
+    if all.is_empty() {
         return Ok(html(
             "<p class=\"empty\">It sets nothing itself.</p>\n",
             &[],
         ));
     }
+    let top = if kind == Kind::Group {
+        "groups"
+    } else {
+        "features"
+    };
+    let here = address(&[top, name]);
     Ok(html(
         "<h2>Sets <span class=\"aside\">{}</span></h2>\n<div class=\"wide\"><table class=\"config\">\n\
          <caption class=\"unseen\">Parameters that it sets</caption>\n<thead><tr><th scope=\"col\">Parameter</th>\
@@ -468,7 +531,7 @@ fn assertions(service: &Service, kind: Kind, name: &str) -> Result<Html, No> {
         &[
             &count(all.len(), "parameter"),
             &rows,
-            &more(all.len(), TOLD, "are not shown"),
+            &pages(&here, from, TOLD, all.len()),
         ],
     ))
 }

@@ -8,19 +8,19 @@ use axum::response::IntoResponse;
 use hence_api::words::Doing;
 use hence_fleet::token::{Bearer, Role, Token, is_access};
 use hence_ledger::entry::{Nodes, Origin, Scope};
-use hence_ledger::{Act, Assertion, Change, Entry};
+use hence_ledger::{Act, Assertion, Change, Entry, Hash};
 use hence_service::Service;
 use hence_service::explained::shown;
 use hence_service::moment::moment;
 use hence_store::{NO_SUCH_VERSION, Receipt};
 use serde::Deserialize;
 
-use super::fleet::more;
-use super::html::{Html, address, breaking, count, html, link, shortened};
-use super::nodes::{further, version, when};
+use super::html::{Html, address, breaking, count, grouped, html, link, shortened, spelled};
+use super::nodes::{further, pages, version, when};
+use super::plan::{del, ins};
 use super::session::{Filled, Signed, see};
 use super::shell::{Area, Live, Sheet, Shown};
-use super::value::{legible, shown as in_words};
+use super::value::{compared, legible, shown as in_words};
 use crate::answer::No;
 use crate::hub::Hub;
 use crate::routes::{Asked, At};
@@ -32,8 +32,11 @@ const KEYS: usize = 500;
 const NODES: usize = 200;
 /// So much of a value is told, and so much of it in the list.
 const LONGEST: usize = 300;
-const BRIEF: usize = 60;
+const LONGEST_OPENED: usize = 5000;
+const BRIEF: usize = 160;
 const LONGEST_KEY: usize = 100;
+/// So many bytes of what pushes kept are read to say which files they compiled.
+const READ: usize = 64 << 20;
 /// So far back it is looked whether something was undone.
 const LOOKED_BACK: u64 = 1000;
 
@@ -63,9 +66,10 @@ pub async fn list(
         let says_why = entries.iter().any(|entry| !entry.message.is_empty());
         let why = says_why.then(|| html("<th scope=\"col\">Why</th>", &[]));
         let mut rows = Html::default();
+        let mut means = Means::of(service);
         for entry in &entries {
             let by = undone.get(&entry.version).copied();
-            rows.add("{}", &[&row(service, entry, by, says_why, now)]);
+            rows.add("{}", &[&row(&mut means, entry, by, says_why, now)]);
         }
         let next = (last > 0).then(|| format!("/history?before={}", last + 1));
         let start = before.map(|_| "/history".to_owned());
@@ -86,12 +90,18 @@ pub async fn list(
     Ok(sheet.live(Live::Follows).into_response())
 }
 
-fn row(service: &Service, entry: &Entry, undone: Option<u64>, says_why: bool, now: u64) -> Html {
+fn row(
+    means: &mut Means<'_>,
+    entry: &Entry,
+    undone: Option<u64>,
+    says_why: bool,
+    now: u64,
+) -> Html {
     let what = match &entry.act {
-        Act::Commit {
-            changes,
-            undoes: None,
-        } => first(service, changes),
+        Act::Commit { changes, .. } => html(
+            "{} <span class=\"calm\">{}</span>",
+            &[&means.said(entry, changes, BRIEF), &counted(changes)],
+        ),
         _ => act(entry),
     };
     let undone = undone.map(|by| {
@@ -114,29 +124,106 @@ fn row(service: &Service, entry: &Entry, undone: Option<u64>, says_why: bool, no
     )
 }
 
-/// The first key that changed, and how many more.
-fn first(service: &Service, changes: &[Change]) -> Html {
-    let Some(change) = changes.first() else {
-        return html("<span class=\"calm\">nothing changed</span>", &[]);
-    };
-    let key = breaking(&shortened(change.key.as_str(), LONGEST_KEY));
-    // What is kept of a token says nothing to anybody.
-    let value = change.after.as_ref().filter(|_| !is_access(&change.key));
-    let said = match (&change.after, value.and_then(|after| shown(&after.value))) {
-        (None, _) => html("<code><del>{}</del></code>", &[&key]),
-        (_, None) => html("<code>{}</code>", &[&key]),
-        (_, Some(value)) => {
-            let value = shortened(&legible(service, &value), BRIEF);
-            html("<code>{} = {}</code>", &[&key, &value])
+/// By what means things were done, in the words of the command.
+struct Means<'s> {
+    service: &'s Service,
+    /// So much may still be read of what pushes kept.
+    left: usize,
+}
+
+impl<'s> Means<'s> {
+    fn of(service: &'s Service) -> Self {
+        Self {
+            service,
+            left: READ,
         }
-    };
-    match changes.len() - 1 {
-        0 => said,
-        more => html(
-            "{} <span class=\"calm\">and {} more</span>",
-            &[&said, &more],
-        ),
     }
+
+    /// What somebody said who changed something.
+    fn said(&mut self, entry: &Entry, changes: &[Change], most: usize) -> Html {
+        match (&entry.act, &entry.origin) {
+            (
+                Act::Commit {
+                    undoes: Some(undone),
+                    ..
+                },
+                _,
+            ) => html("<code>undo {}</code>", &[&version(*undone)]),
+            (_, Origin::Command(command)) => match command.trim() {
+                "" => self.first(changes),
+                command => {
+                    let command = legible(self.service, &fingerprints(command));
+                    html("<code>{}</code>", &[&shortened(&command, most)])
+                }
+            },
+            (_, Origin::Sources(list)) => {
+                let file = self.compiled(*list);
+                let file = file.map(|file| html(" {}", &[&shortened(&file, most)]));
+                html("<code>push{}</code>{}", &[&file, &by_owner(changes)])
+            }
+        }
+    }
+
+    /// The file that a push compiled, unless too much was read already.
+    fn compiled(&mut self, list: Hash) -> Option<String> {
+        #[derive(Deserialize)]
+        struct Pushed {
+            entry: String,
+        }
+        if self.left == 0 {
+            return None;
+        }
+        let bytes = self.service.repository().object(list).ok()??;
+        self.left = self.left.saturating_sub(bytes.len());
+        let pushed: Pushed = serde_json::from_slice(&bytes).ok()?;
+        Some(pushed.entry)
+    }
+
+    /// The first key that changed.
+    fn first(&self, changes: &[Change]) -> Html {
+        let Some(change) = changes.first() else {
+            return html("<span class=\"calm\">nothing changed</span>", &[]);
+        };
+        let key = breaking(&shortened(change.key.as_str(), LONGEST_KEY));
+        // What is kept of a token says nothing to anybody.
+        let value = change.after.as_ref().filter(|_| !is_access(&change.key));
+        match (&change.after, value.and_then(|after| shown(&after.value))) {
+            (None, _) => html("<code><del>{}</del></code>", &[&key]),
+            (_, None) => html("<code>{}</code>", &[&key]),
+            (_, Some(value)) => {
+                let value = shortened(&legible(self.service, &value), BRIEF);
+                html("<code>{} = {}</code>", &[&key, &value])
+            }
+        }
+    }
+}
+
+/// On whose behalf a push was.
+fn by_owner(changes: &[Change]) -> Html {
+    let after = changes.iter().find_map(|change| change.after.as_ref());
+    let before = || changes.iter().find_map(|change| change.before.as_ref());
+    match after.or_else(before) {
+        Some(assertion) => html(" by owner {}", &[&assertion.owner.as_str()]),
+        None => Html::default(),
+    }
+}
+
+/// How many keys were asserted, changed and retracted.
+fn counted(changes: &[Change]) -> String {
+    let count = |is_it: fn(&Change) -> bool| changes.iter().filter(|change| is_it(change)).count();
+    let counts = [
+        (count(|change| change.before.is_none()), "asserted"),
+        (
+            count(|change| change.before.is_some() && change.after.is_some()),
+            "changed",
+        ),
+        (count(|change| change.after.is_none()), "retracted"),
+    ];
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    let words: Vec<String> = counts
+        .map(|(count, word)| format!("{} {word}", grouped(*count)))
+        .collect();
+    words.join(", ")
 }
 
 /// Which versions were undone and by which, down to one. An undo that was undone itself does not count.
@@ -168,7 +255,7 @@ fn act(entry: &Entry) -> Html {
                 &[&version(*undone)],
             );
         }
-        Act::Commit { changes, .. } => ("calm", format!("{} changed", count(changes.len(), "key"))),
+        Act::Commit { changes, .. } => ("calm", counted(changes)),
         Act::Activation {
             target, changed, ..
         } => {
@@ -198,6 +285,8 @@ fn is_node(name: &str) -> bool {
 #[derive(Deserialize)]
 pub(crate) struct Looking {
     done: Option<String>,
+    #[serde(default)]
+    from: usize,
 }
 
 /// One version: what it changed.
@@ -205,7 +294,7 @@ pub async fn entry(
     State(hub): State<Arc<Hub>>,
     signed: Signed,
     At(version): At<u64>,
-    Asked(Looking { done }): Asked<Looking>,
+    Asked(looking): Asked<Looking>,
 ) -> Shown {
     signed.access.must(Role::Read)?;
     let body = hub.work(move |service| {
@@ -214,7 +303,7 @@ pub async fn entry(
             .entry(version)?
             .ok_or_else(|| No::new(NO_SUCH_VERSION, format!("there is no version {version}")))?;
         let undone = undone(service, version)?.get(&version).copied();
-        Ok(page(service, &entry, undone, &signed, done.as_deref()))
+        Ok(page(service, &entry, undone, &signed, &looking))
     });
     let sheet = Sheet::new(&format!("Version {version}"), Area::History, body.await?);
     Ok(sheet.into_response())
@@ -225,9 +314,10 @@ fn page(
     entry: &Entry,
     undone: Option<u64>,
     signed: &Signed,
-    done: Option<&str>,
+    looking: &Looking,
 ) -> Html {
-    let flash = match done {
+    let from = looking.from;
+    let flash = match looking.done.as_deref() {
         Some("activated") => html(
             "<p class=\"flash good\" role=\"status\">Activated. <a href=\"/\">See the nodes report</a></p>\n",
             &[],
@@ -243,20 +333,23 @@ fn page(
         true => html("<span class=\"calm\">–</span>", &[]),
         false => html("{}", &[&entry.message]),
     };
-    let origin = match &entry.origin {
-        Origin::Command(command) => {
-            let command = fingerprints(command);
-            html("<code>{}</code>", &[&shortened(&command, LONGEST)])
-        }
-        Origin::Sources(_) => html("compiled sources", &[]),
-    };
-    let (details, button) = match &entry.act {
+    let mut means = Means::of(service);
+    let (origin, details, button) = match &entry.act {
         Act::Commit { changes, .. } => (
-            changed(service, changes),
+            means.said(entry, changes, LONGEST),
+            changed(service, entry.version, changes, from),
             undo_form(entry, changes, undone, signed),
         ),
-        Act::Activation { scope, changed, .. } => (activated(scope, changed), Html::default()),
-        Act::Naming { .. } | Act::Rollout => (Html::default(), Html::default()),
+        Act::Activation { scope, changed, .. } => (
+            means.said(entry, &[], LONGEST),
+            activated(entry.version, scope, changed, from),
+            Html::default(),
+        ),
+        Act::Naming { .. } | Act::Rollout => (
+            means.said(entry, &[], LONGEST),
+            Html::default(),
+            Html::default(),
+        ),
     };
     let neighbours = html(
         "<nav class=\"choice\" aria-label=\"Versions\">{}{}</nav>\n",
@@ -330,17 +423,18 @@ fn undo_form(entry: &Entry, changes: &[Change], undone: Option<u64>, signed: &Si
     )
 }
 
-fn changed(service: &Service, changes: &[Change]) -> Html {
+fn changed(service: &Service, of: u64, changes: &[Change], from: usize) -> Html {
     let mut rows = Html::default();
-    for change in changes.iter().take(KEYS) {
+    for change in changes.iter().skip(from).take(KEYS) {
+        let [before, after] = sides(service, change);
         let owner = change.after.as_ref().or(change.before.as_ref());
         rows.add(
             "<tr><th scope=\"row\"><code>{}</code></th><td class=\"value\" data-of=\"Before\">{}</td>\
              <td class=\"value\" data-of=\"After\">{}</td><td data-of=\"Owner\">{}</td></tr>\n",
             &[
                 &breaking(change.key.as_str()),
-                &side(service, change.before.as_ref(), Side::Before),
-                &side(service, change.after.as_ref(), Side::After),
+                &before,
+                &after,
                 &owner.map(|assertion| assertion.owner.clone()),
             ],
         );
@@ -353,9 +447,24 @@ fn changed(service: &Service, changes: &[Change]) -> Html {
         &[
             &count(changes.len(), "key"),
             &rows,
-            &more(changes.len(), KEYS, "are not shown"),
+            &pages(&format!("/history/{of}"), from, KEYS, changes.len()),
         ],
     )
+}
+
+/// What was asserted before and after; of long values what is around the difference.
+fn sides(service: &Service, change: &Change) -> [Html; 2] {
+    let value = |assertion: &Option<Assertion>| shown(&assertion.as_ref()?.value);
+    match (value(&change.before), value(&change.after)) {
+        (Some(before), Some(after)) if before.len().max(after.len()) > LONGEST => {
+            let [before, after] = [before, after].map(|value| legible(service, &value));
+            compared(&before, &after, LONGEST_OPENED, [del, ins])
+        }
+        _ => [
+            side(service, change.before.as_ref(), Side::Before),
+            side(service, change.after.as_ref(), Side::After),
+        ],
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -378,7 +487,7 @@ fn side(service: &Service, assertion: Option<&Assertion>, side: Side) -> Html {
     }
 }
 
-fn activated(scope: &Scope, changed: &Nodes) -> Html {
+fn activated(of: u64, scope: &Scope, changed: &Nodes, from: usize) -> Html {
     let meant = match scope {
         Scope::Everything => "All nodes were meant".to_owned(),
         Scope::Only(nodes) => format!("{} were meant", count(nodes.len(), "node")),
@@ -389,13 +498,13 @@ fn activated(scope: &Scope, changed: &Nodes) -> Html {
     };
     let names: Vec<&String> = names.iter().filter(|name| is_node(name)).collect();
     let mut list = Html::default();
-    for (number, name) in names.iter().take(NODES).enumerate() {
+    for (number, name) in names.iter().skip(from).take(NODES).enumerate() {
         if number > 0 {
             list.add(", ", &[]);
         }
-        list.add("{}", &[&link(&address(&["nodes", name]), *name)]);
+        list.add("{}", &[&link(&address(&["nodes", name]), &spelled(name))]);
     }
-    if let (Nodes::AllBut(_), true) = (changed, list.is_empty()) {
+    if let (Nodes::AllBut(_), true) = (changed, names.is_empty()) {
         return html(
             "<h2>Nodes</h2>\n<p>{}; all got another configuration.</p>\n",
             &[&meant],
@@ -410,7 +519,7 @@ fn activated(scope: &Scope, changed: &Nodes) -> Html {
             &meant,
             &words,
             &list,
-            &more(names.len(), NODES, "are not shown"),
+            &pages(&format!("/history/{of}"), from, NODES, names.len()),
         ],
     )
 }

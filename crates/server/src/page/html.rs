@@ -172,6 +172,18 @@ pub(crate) fn breaking(name: &str) -> Html {
     breaking
 }
 
+/// So many letters of a name stay together.
+const WHOLE: usize = 30;
+
+/// A name that stays whole if it is short, even at its hyphens, and breaks where its parts meet if it is long.
+pub(crate) fn spelled(name: &str) -> Html {
+    match name.chars().count() <= WHOLE {
+        true if name.contains('-') => html("<span class=\"whole\">{}</span>", &[&name]),
+        true => html("{}", &[&name]),
+        false => html("<span class=\"long\">{}</span>", &[&breaking(name)]),
+    }
+}
+
 /// Words in which what stands between backticks is code.
 pub(crate) fn coded(words: &str) -> Html {
     let mut coded = Html::default();
@@ -193,7 +205,7 @@ pub(crate) fn count(number: usize, one: &str) -> String {
 }
 
 /// A number with its thousands apart.
-fn grouped(number: usize) -> String {
+pub(crate) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
     for (at, digit) in digits.chars().enumerate() {
@@ -245,6 +257,10 @@ mod tests {
         let seen = breaking("group/web_1/<b>").into_string();
         assert_eq!(seen, "group/<wbr>web_<wbr>1/<wbr>&lt;b&gt;");
         assert_eq!(breaking("web1").into_string(), "web1");
+        let seen = |name| spelled(name).into_string();
+        assert_eq!(seen("web_1"), "web_1");
+        assert_eq!(seen("web-1"), "<span class=\"whole\">web-1</span>");
+        assert!(seen("A_NAME_THAT_IS_MUCH_LONGER_THAN_OTHERS").contains("_<wbr>LONGER"));
     }
 
     #[test]

@@ -18,7 +18,8 @@ use hence_service::moment::moment;
 use hence_service::pushed::Archive;
 use serde::Deserialize;
 
-use super::html::{Html, address, count, encoded, html, link};
+use super::fleet::{called, more};
+use super::html::{Html, address, coded, count, encoded, html, link, shortened, spelled};
 use super::session::{Signed, see};
 use super::shell::{Area, Live, Sheet, Shown, home};
 use super::value::shown;
@@ -34,19 +35,27 @@ const COUNTED: usize = 5000;
 const LONG: u64 = 60 * 60 * 1000;
 /// So many parameters are on a page.
 const PARAMETERS: usize = 500;
-/// So much of a value stands in a table.
+/// So many facts that a node says are on its page; more than a few wait until somebody wants them.
+const FACTS: usize = 200;
+const FEW_FACTS: usize = 6;
+/// So much of a value stands in a table, and so much of what went wrong in a list.
 const LONGEST_VALUE: usize = 300;
+const LONGEST_TROUBLE: usize = 120;
+/// So many groups of a node stand in a list.
+const GROUPS: usize = 3;
 
 #[derive(Deserialize)]
-pub(crate) struct Pages {
+pub(crate) struct Asking {
     after: Option<String>,
+    state: Option<Standing>,
+    group: Option<String>,
 }
 
-/// All nodes that somebody may look at.
+/// All nodes that somebody may look at, or those of a group, or those that stand alike.
 pub async fn list(
     State(hub): State<Arc<Hub>>,
     signed: Signed,
-    Asked(Pages { after }): Asked<Pages>,
+    Asked(asking): Asked<Asking>,
 ) -> Shown {
     let token = signed.access.0.clone();
     if let Bearer::Node(_) = token.bearer {
@@ -56,77 +65,219 @@ pub async fn list(
     let body = hub.work(move |service| {
         let sees_all = token.may_everywhere(Role::Read);
         let may_see =
-            |folded: &str| sees_all || token.may(Role::Read, &Keys::Under(Kind::Node.key(folded)));
-        let mut names: Vec<(String, EcoString)> = service
-            .head()
-            .nodes()
-            .into_iter()
-            .map(|name| (fold(&name), name))
-            .filter(|(folded, _)| may_see(folded))
-            .collect();
-        names.sort();
+            |name: &str| sees_all || token.may(Role::Read, &Keys::Under(Kind::Node.key(name)));
+        let mut names = match &asking.group {
+            None => service.head().nodes(),
+            Some(group) => service.head().members(group),
+        };
+        names.retain(|name| may_see(&fold(name)));
         let all = names.len();
-        let mut ranked = Vec::new();
-        let mut counts: BTreeMap<Standing, usize> = BTreeMap::new();
-        if all <= COUNTED {
-            let reports = service.reports()?;
-            for (folded, name) in names {
-                let desired = service.version_of(&folded)?;
-                let standing = Standing::of(desired, reports.get(&folded), now);
-                *counts.entry(standing).or_default() += 1;
-                ranked.push((format!("{}{folded}", standing.rank()), name));
-            }
-            ranked.sort();
-        } else {
-            ranked = names;
-        }
-        let start = after.as_ref().map(|_| "/".to_owned());
-        let after = after.unwrap_or_default();
-        ranked.retain(|(place, _)| *place > after);
-        let next = ranked.get(NODES - 1).filter(|_| ranked.len() > NODES);
-        let next = next.map(|(place, _)| format!("/?after={}", encoded(place)));
-        ranked.truncate(NODES);
-        let mut rows = Html::default();
-        for (_, name) in &ranked {
-            let desired = service.version_of(name)?;
-            let report = service.report_of(name)?;
-            rows.add("{}", &[&row(name, desired, report.as_ref(), now, sees_all)]);
-        }
-        Ok(match all {
-            0 => html(
-                "<h1>Nodes</h1>\n<p class=\"empty\">There are no nodes yet that you may see. \
+        let group = asking.group.as_ref().map(|group| {
+            let group = service.head().spelling(Kind::Group, group);
+            group.unwrap_or_else(|| asking.group.as_deref().unwrap_or_default().into())
+        });
+        let within = group.as_ref().map(|group| {
+            let name = called(group);
+            let group = match sees_all {
+                true => link(&address(&["groups", group]), &spelled(&name)),
+                false => spelled(&name),
+            };
+            html(
+                "<p class=\"kicker\">In the group {}, of <a href=\"/\">all nodes</a></p>\n",
+                &[&group],
+            )
+        });
+        let chosen = Chosen {
+            group: group.clone(),
+            state: asking.state,
+            after: asking.after,
+            most: NODES,
+        };
+        let nodes = standing(service, names, &chosen, now, sees_all)?;
+        let empty = match (all, group) {
+            (0, None) => html(
+                "<p class=\"empty\">There are no nodes yet that you may see. \
                  <code>hence add node NAME</code> makes one; <code>hence token join</code> lets one come by itself.</p>\n",
                 &[],
             ),
-            _ => html(
-                "<h1>Nodes <span class=\"aside\">{}</span></h1>\n{}\
-                 <div class=\"wide\"><table class=\"nodes\">\n<caption class=\"unseen\">Nodes, what they are to run and what they \
-                 run</caption>\n<thead><tr><th scope=\"col\">Node</th><th scope=\"col\">State</th>\
-                 <th scope=\"col\" class=\"number\">Desired</th><th scope=\"col\" class=\"number\">Applied</th>\
-                 <th scope=\"col\">Heard</th></tr></thead>\n<tbody>\n{}</tbody>\n</table></div>\n{}",
-                &[
-                    &count(all, "node"),
-                    &counted(&counts),
-                    &rows,
-                    &further(start, next),
-                ],
+            (0, Some(_)) => html(
+                "<p class=\"empty\">There is no such group, or no node in it that you may see.</p>\n",
+                &[],
             ),
-        })
+            _ => Html::default(),
+        };
+        let count = (all > 0).then(|| html(" <span class=\"aside\">{}</span>", &[&count(all, "node")]));
+        Ok(html(
+            "{}<h1>Nodes{}</h1>\n{}{}",
+            &[&within, &count, &empty, &nodes],
+        ))
     });
     let sheet = Sheet::new("Nodes", Area::Nodes, body.await?);
     Ok(sheet.live(Live::Follows).into_response())
 }
 
-/// How many nodes stand how.
-fn counted(counts: &BTreeMap<Standing, usize>) -> Html {
-    let mut list = Html::default();
-    for (standing, count) in counts {
-        list.add("<li>{} {}</li>\n", &[&standing.shown(), count]);
+/// Which nodes somebody wants to see, and from which on.
+#[derive(Default)]
+pub(super) struct Chosen {
+    pub group: Option<EcoString>,
+    pub state: Option<Standing>,
+    pub after: Option<String>,
+    pub most: usize,
+}
+
+impl Chosen {
+    /// The address of those that stand so, from the first or from behind a place.
+    fn address(&self, state: Option<Standing>, after: Option<&str>) -> String {
+        let group = self
+            .group
+            .as_ref()
+            .map(|group| format!("group={}", encoded(group)));
+        let state = state.map(|state| format!("state={}", state.word()));
+        let after = after.map(|after| format!("after={}", encoded(after)));
+        let said: Vec<String> = [group, state, after].into_iter().flatten().collect();
+        match said.is_empty() {
+            true => "/".to_owned(),
+            false => format!("/?{}", said.join("&")),
+        }
     }
-    match list.is_empty() {
-        true => list,
-        false => html("<ul class=\"counts\">\n{}</ul>\n", &[&list]),
+}
+
+/// How nodes stand: how many do how, and a page of them, those first who need somebody.
+pub(super) fn standing(
+    service: &mut Service,
+    names: Vec<EcoString>,
+    chosen: &Chosen,
+    now: u64,
+    with_links: bool,
+) -> Result<Html, No> {
+    if names.is_empty() {
+        return Ok(Html::default());
     }
+    let mut names: Vec<(String, EcoString)> =
+        names.into_iter().map(|name| (fold(&name), name)).collect();
+    names.sort();
+    let all = names.len();
+    let after = chosen.after.as_deref().unwrap_or_default();
+    let is_chosen = |standing| chosen.state.is_none_or(|state| state == standing);
+    let mut counts: Option<BTreeMap<Standing, usize>> = None;
+    let mut ranked = Vec::new();
+    // Where the page ends, if something is behind it.
+    let mut last = None;
+    if all <= COUNTED {
+        let reports = reports(service, &names)?;
+        let counts = counts.insert(BTreeMap::new());
+        for (folded, name) in names {
+            let desired = service.version_of(&folded)?;
+            let standing = Standing::of(desired, reports.get(&folded), now);
+            *counts.entry(standing).or_default() += 1;
+            let place = format!("{}{folded}", standing.rank());
+            if place.as_str() > after && is_chosen(standing) {
+                ranked.push((place, name));
+            }
+        }
+        ranked.sort();
+    } else {
+        let behind = names.into_iter();
+        let behind = behind.filter(|(folded, _)| folded.as_str() > after);
+        let mut looked_at = None;
+        for (looked, (folded, name)) in behind.enumerate() {
+            if ranked.len() > chosen.most {
+                break;
+            }
+            if looked == COUNTED {
+                last = looked_at;
+                break;
+            }
+            let is_one = match chosen.state {
+                None => true,
+                Some(_) => {
+                    let desired = service.version_of(&folded)?;
+                    let report = service.report_of(&folded)?;
+                    is_chosen(Standing::of(desired, report.as_ref(), now))
+                }
+            };
+            looked_at = Some(folded.clone());
+            if is_one {
+                ranked.push((folded, name));
+            }
+        }
+    }
+    if ranked.len() > chosen.most {
+        ranked.truncate(chosen.most);
+        last = ranked.last().map(|(place, _)| place.clone());
+    }
+    let mut rows = Html::default();
+    for (_, name) in &ranked {
+        rows.add("{}", &[&row(service, name, now, with_links)?]);
+    }
+    let start = chosen
+        .after
+        .as_ref()
+        .map(|_| chosen.address(chosen.state, None));
+    let next = last.map(|last| chosen.address(chosen.state, Some(&last)));
+    let table = match rows.is_empty() {
+        true => html("<p class=\"empty\">None of these.</p>\n", &[]),
+        false => html(
+            "<div class=\"wide\"><table class=\"nodes\">\n<caption class=\"unseen\">Nodes, what they are to run and what they \
+             run</caption>\n<thead><tr><th scope=\"col\">Node</th><th scope=\"col\">State</th><th scope=\"col\">Groups</th>\
+             <th scope=\"col\" class=\"number\">Desired</th><th scope=\"col\" class=\"number\">Applied</th>\
+             <th scope=\"col\">Heard</th></tr></thead>\n<tbody>\n{}</tbody>\n</table></div>\n",
+            &[&rows],
+        ),
+    };
+    Ok(html(
+        "{}{}{}",
+        &[
+            &choices(chosen, all, counts.as_ref()),
+            &table,
+            &further(start, next),
+        ],
+    ))
+}
+
+/// What nodes said last; of few, without looking at what all others said.
+fn reports(
+    service: &Service,
+    names: &[(String, EcoString)],
+) -> Result<BTreeMap<String, Report>, No> {
+    if names.len() > NODES {
+        return Ok(service.reports()?);
+    }
+    let mut reports = BTreeMap::new();
+    for (folded, _) in names {
+        if let Some(report) = service.report_of(folded)? {
+            reports.insert(folded.clone(), report);
+        }
+    }
+    Ok(reports)
+}
+
+/// How many nodes stand how, each leading to these; of very many, only where to look.
+fn choices(chosen: &Chosen, all: usize, counts: Option<&BTreeMap<Standing, usize>>) -> Html {
+    let item = |state: Option<Standing>, words: &Html, count: Option<usize>| {
+        let to = chosen.address(state, None);
+        let current = match state == chosen.state {
+            true => html(" aria-current=\"page\"", &[]),
+            false => Html::default(),
+        };
+        let count = count.map(|count| html(" {}", &[&count]));
+        html(
+            "<li><a href=\"{}\"{}>{}{}</a></li>\n",
+            &[&to, &current, words, &count],
+        )
+    };
+    let mut list = item(None, &html("all", &[]), Some(all));
+    for standing in Standing::ALL {
+        let count = counts.map(|counts| counts.get(&standing).copied().unwrap_or(0));
+        // The chosen one stays, so that it can be seen what was chosen.
+        if count != Some(0) || chosen.state == Some(standing) {
+            list.add("{}", &[&item(Some(standing), &standing.shown(), count)]);
+        }
+    }
+    html(
+        "<nav aria-label=\"Nodes by their state\"><ul class=\"counts\">\n{}</ul></nav>\n",
+        &[&list],
+    )
 }
 
 /// Links to what did not fit, and back to where it begins.
@@ -139,19 +290,72 @@ pub(super) fn further(start: Option<String>, next: Option<String>) -> Html {
     html("<p class=\"further\">{}{}</p>\n", &[&start, &next])
 }
 
-fn row(name: &str, desired: u64, report: Option<&Report>, now: u64, with_links: bool) -> Html {
+/// Links to the other pages of a list, of which so many are on each.
+pub(super) fn pages(here: &str, from: usize, most: usize, all: usize) -> Html {
+    let join = if here.contains('?') { '&' } else { '?' };
+    let behind = from.saturating_add(most);
+    let start = (from > 0).then(|| here.to_owned());
+    let next = (behind < all).then(|| format!("{here}{join}from={behind}"));
+    further(start, next)
+}
+
+fn row(service: &mut Service, name: &str, now: u64, with_links: bool) -> Result<Html, No> {
+    let desired = service.version_of(name)?;
+    let report = service.report_of(name)?;
+    let report = report.as_ref();
     let applied = report.and_then(|report| report.applied);
-    html(
-        "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"number\" data-of=\"Desired\">{}</td>\
+    let standing = Standing::of(desired, report, now);
+    let trouble = report.and_then(|report| match standing {
+        Standing::Failed | Standing::RolledBack => report.error.as_deref(),
+        Standing::Drifted => report.drift.as_deref(),
+        _ => None,
+    });
+    let trouble = trouble.and_then(|trouble| trouble.lines().find(|line| !line.trim().is_empty()));
+    let trouble = trouble.map(|line| {
+        html(
+            " <span class=\"said\">{}</span>",
+            &[&coded(&shortened(line.trim(), LONGEST_TROUBLE))],
+        )
+    });
+    let groups = service.head().memberships(name).unwrap_or_default();
+    Ok(html(
+        "<tr><th scope=\"row\">{}</th><td>{}{}</td><td class=\"groups\" data-of=\"Groups\">{}</td>\
+         <td class=\"number\" data-of=\"Desired\">{}</td>\
          <td class=\"number\" data-of=\"Applied\">{}</td><td>{}</td></tr>\n",
         &[
-            &link(&address(&["nodes", name]), &name),
-            &Standing::of(desired, report, now).shown(),
+            &link(&address(&["nodes", name]), &spelled(name)),
+            &standing.shown(),
+            &trouble,
+            &few(&groups, with_links),
             &told(desired, with_links),
             &told(applied.unwrap_or(0), with_links),
             &heard(report, now),
         ],
-    )
+    ))
+}
+
+/// The first groups of a node, and how many more.
+fn few(groups: &[EcoString], with_links: bool) -> Html {
+    let mut list = Html::default();
+    for group in groups.iter().take(GROUPS) {
+        if !list.is_empty() {
+            list.add(", ", &[]);
+        }
+        match with_links {
+            true => list.add(
+                "{}",
+                &[&link(&address(&["groups", group]), &spelled(group))],
+            ),
+            false => list.add("{}", &[&spelled(group)]),
+        }
+    }
+    match groups.len().saturating_sub(GROUPS) {
+        0 => list,
+        more => html(
+            "{} <span class=\"calm\">+{}<span class=\"unseen\"> more</span></span>",
+            &[&list, &more],
+        ),
+    }
 }
 
 /// A version, as a link for who may look at it.
@@ -163,19 +367,23 @@ fn told(number: u64, with_links: bool) -> Html {
 }
 
 /// How a node stands to what it is to run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Standing {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Standing {
     /// It could not, and what it runs is not what it should be.
     Failed,
     /// It could not, and runs what it had.
     RolledBack,
     /// It runs it, but something was changed on it since.
     Drifted,
-    /// It has said nothing for long, so nobody knows.
-    Unheard,
     /// It has not said so yet.
+    #[serde(rename = "not-yet")]
     Waits,
+    /// It has said nothing for long, so nobody knows.
+    #[serde(rename = "not-heard")]
+    Unheard,
     /// It never said anything.
+    #[serde(rename = "never-heard")]
     Silent,
     /// It runs it.
     Runs,
@@ -184,6 +392,17 @@ enum Standing {
 }
 
 impl Standing {
+    const ALL: [Standing; 8] = [
+        Standing::Failed,
+        Standing::RolledBack,
+        Standing::Drifted,
+        Standing::Waits,
+        Standing::Unheard,
+        Standing::Silent,
+        Standing::Runs,
+        Standing::Idle,
+    ];
+
     fn of(desired: u64, report: Option<&Report>, now: u64) -> Self {
         let Some(report) = report else {
             return match desired {
@@ -194,6 +413,8 @@ impl Standing {
         let has_refused = report.refused == Some(desired) && desired > 0;
         match report.outcome {
             Some(Outcome::Failed) => Standing::Failed,
+            // Who refuses and says why has not run it, whether or not it says what came of it.
+            None if has_refused && report.error.is_some() => Standing::Failed,
             Some(Outcome::RolledBack) if has_refused => Standing::RolledBack,
             _ if report.drift.is_some() => Standing::Drifted,
             _ if desired == 0 => Standing::Idle,
@@ -206,9 +427,26 @@ impl Standing {
     /// Those who need somebody come first.
     fn rank(self) -> usize {
         match self {
-            Standing::Failed | Standing::RolledBack | Standing::Drifted => 0,
-            Standing::Unheard => 1,
-            _ => 2,
+            Standing::Failed => 0,
+            Standing::RolledBack => 1,
+            Standing::Drifted => 2,
+            Standing::Waits => 3,
+            Standing::Unheard => 4,
+            Standing::Silent | Standing::Runs | Standing::Idle => 5,
+        }
+    }
+
+    /// The word for it in an address.
+    fn word(self) -> &'static str {
+        match self {
+            Standing::Failed => "failed",
+            Standing::RolledBack => "rolled-back",
+            Standing::Drifted => "drifted",
+            Standing::Waits => "not-yet",
+            Standing::Unheard => "not-heard",
+            Standing::Silent => "never-heard",
+            Standing::Runs => "runs",
+            Standing::Idle => "idle",
         }
     }
 
@@ -335,6 +573,7 @@ pub async fn node(
         .work(move |service| {
             let name = there(service, Kind::Node, &node)?;
             let summary = summary(service, &name, now, sees_all)?;
+            let facts = service.report_of(&name)?.map(|report| facts(&report));
             let service = &*service;
             // What people note about a node is not for the node.
             let note = match reader {
@@ -355,8 +594,8 @@ pub async fn node(
                 false => Html::default(),
             };
             let body = html(
-                "<p class=\"kicker\">Node</p>\n<h1>{}</h1>\n{}{}{}{}",
-                &[&name, &note, &summary, &choice, &table],
+                "<p class=\"kicker\">Node</p>\n<h1>{}</h1>\n{}{}{}{}{}",
+                &[&name, &note, &summary, &choice, &table, &facts],
             );
             Ok((name, body))
         })
@@ -386,8 +625,8 @@ fn summary(service: &mut Service, node: &str, now: u64, with_links: bool) -> Res
                 list.add(", ", &[]);
             }
             match with_links {
-                true => list.add("{}", &[&link(&address(&[under, name]), name)]),
-                false => list.add("{}", &[name]),
+                true => list.add("{}", &[&link(&address(&[under, name]), &spelled(name))]),
+                false => list.add("{}", &[&spelled(name)]),
             }
         }
         match list.is_empty() {
@@ -428,6 +667,30 @@ fn summary(service: &mut Service, node: &str, now: u64, with_links: bool) -> Res
         }
     }
     Ok(summary)
+}
+
+/// What a node says that it is like.
+fn facts(report: &Report) -> Html {
+    let mut list = Html::default();
+    for (name, fact) in report.facts.iter().take(FACTS) {
+        list.add(
+            "<div><dt>{}</dt><dd>{}</dd></div>\n",
+            &[&spelled(name), &shortened(fact, LONGEST_VALUE)],
+        );
+    }
+    let many = report.facts.len();
+    let list = html(
+        "<dl class=\"facts\">\n{}</dl>\n{}",
+        &[&list, &more(many, FACTS, "are not shown")],
+    );
+    match many {
+        0 => Html::default(),
+        1..=FEW_FACTS => html("<h2>What it says that it is like</h2>\n{}", &[&list]),
+        _ => html(
+            "<h2>What it says that it is like</h2>\n<details class=\"told\"><summary>{}</summary>\n{}</details>\n",
+            &[&count(many, "fact"), &list],
+        ),
+    }
 }
 
 /// Which of two configurations is looked at, if they differ.
@@ -485,9 +748,9 @@ fn table(looked: &Looked<'_>, node: &str, after: Option<&str>, with_origins: boo
                     .map(|explanation| gutter(looked.archive, &explanation))
                     .unwrap_or_default();
                 let cells = "<td class=\"from\">{}</td><td class=\"from\">{}</td>";
-                (link(&why, name), html(cells, &[&from, &source]))
+                (link(&why, &spelled(name)), html(cells, &[&from, &source]))
             }
-            false => (html("{}", &[name]), Html::default()),
+            false => (spelled(name), Html::default()),
         };
         rows.add(
             "<tr><th scope=\"row\"><code>{}</code></th><td class=\"value\"><code>{}</code></td>{}</tr>\n",
@@ -610,5 +873,27 @@ mod tests {
             Standing::Failed
         );
         assert_eq!(Standing::of(0, None, 0), Standing::Idle);
+    }
+
+    #[test]
+    fn who_refuses_and_says_why_has_failed() {
+        let refused = |version| Report {
+            applied: Some(3),
+            refused: Some(version),
+            error: Some("the disk is full".to_owned()),
+            ..Report::default()
+        };
+        assert_eq!(Standing::of(4, Some(&refused(4)), 0), Standing::Failed);
+        // What it refused is no longer what it is to run.
+        assert_eq!(Standing::of(5, Some(&refused(4)), 0), Standing::Waits);
+    }
+
+    #[test]
+    fn every_state_has_one_word() {
+        for standing in Standing::ALL {
+            let word = serde_json::Value::from(standing.word());
+            let read: Standing = serde_json::from_value(word).unwrap();
+            assert_eq!(read, standing);
+        }
     }
 }

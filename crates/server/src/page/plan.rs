@@ -19,7 +19,7 @@ use hence_store::Receipt;
 use serde::Deserialize;
 
 use super::fleet::more;
-use super::html::{Html, Piece, address, breaking, coded, count, html, link};
+use super::html::{Html, Piece, address, breaking, coded, count, html, link, spelled};
 use super::session::{Filled, Signed, see};
 use super::shell::{Area, Live, Sheet, Shown, troubles};
 use super::value::{self, legible};
@@ -189,8 +189,8 @@ fn listed<N: AsRef<str>>(all: &[N], most: usize, are_there: bool) -> Html {
         }
         let name = name.as_ref();
         match are_there {
-            true => list.add("{}", &[&link(&address(&["nodes", name]), &name)]),
-            false => list.add("{}", &[&name]),
+            true => list.add("{}", &[&link(&address(&["nodes", name]), &spelled(name))]),
+            false => list.add("{}", &[&spelled(name)]),
         }
     }
     match all.len().saturating_sub(most) {
@@ -272,6 +272,7 @@ fn row(service: &Service, changed: &Changed, node: &str) -> Html {
     let (old, new) = (words(&before), words(&after));
     let [now, then] = match (&old, &new) {
         (Some(now), Some(then)) if old == before && new == after => marked(now, then),
+        (Some(now), Some(then)) => value::compared(now, then, LONGEST, [del, ins]),
         (now, then) => [
             now.as_deref().map_or_else(absent, deleted),
             then.as_deref().map_or_else(absent, inserted),
@@ -296,11 +297,11 @@ fn absent() -> Html {
     html("<span class=\"calm\">not set</span>", &[])
 }
 
-fn del(words: &dyn Piece) -> Html {
+pub(super) fn del(words: &dyn Piece) -> Html {
     html("<del>{}</del>", &[words])
 }
 
-fn ins(words: &dyn Piece) -> Html {
+pub(super) fn ins(words: &dyn Piece) -> Html {
     html("<ins>{}</ins>", &[words])
 }
 
@@ -320,7 +321,7 @@ fn marked(before: &str, after: &str) -> [Html; 2] {
     let is_short = before.len() + after.len() <= LONGEST_LISTS;
     let (old, new) = (parts(before), parts(after));
     if !is_short || old.len().max(new.len()) < 2 {
-        return [deleted(before), inserted(after)];
+        return value::compared(before, after, LONGEST, [del, ins]);
     }
     let list = |of: &[&str], others: &[&str], mark: value::Mark| {
         let mut list = Html::default();

@@ -15,13 +15,24 @@
   const show = (text) => {
     const page = new DOMParser().parseFromString(text, "text/html");
     const next = page.getElementById("main");
+    // What was opened stays open.
+    const opened = next ? next.querySelectorAll("details") : [];
+    [...main.querySelectorAll("details")].forEach((details, at) => {
+      if (details.open && opened[at]) opened[at].open = true;
+    });
     if (!next || next.dataset.live !== live || next.innerHTML === main.innerHTML) return;
     const focused = main.contains(document.activeElement) ? document.activeElement : null;
     const links = (of) => [...of.querySelectorAll("a, button")];
     const at = focused ? links(main).indexOf(focused) : -1;
     main.replaceChildren(...document.adoptNode(next).childNodes);
-    const again = links(main)[at];
-    if (again && focused && again.textContent === focused.textContent) again.focus({ preventScroll: true });
+    if (!focused) return;
+    const isIt = (one) => focused.matches("a")
+      ? one.getAttribute("href") === focused.getAttribute("href") : one.textContent === focused.textContent;
+    const now = links(main);
+    const alike = now.filter(isIt);
+    // Where there came or went something before it, it is the only one of its kind or none.
+    const again = now[at] && isIt(now[at]) ? now[at] : alike.length === 1 ? alike[0] : null;
+    if (again) again.focus({ preventScroll: true });
   };
 
   let asking = false, again = false;

@@ -12,8 +12,9 @@ use hence_ledger::key::fold;
 use hence_service::Service;
 use serde::Deserialize;
 
-use super::fleet::{called, more};
-use super::html::{Html, address, breaking, html, link, shortened};
+use super::fleet::called;
+use super::html::{Html, address, breaking, encoded, html, link, shortened, spelled};
+use super::nodes::pages;
 use super::session::Signed;
 use super::shell::{Area, Sheet, Shown};
 use super::value::{has, names_content, shown};
@@ -33,12 +34,73 @@ const LONGEST: usize = 200;
 pub(crate) struct Question {
     #[serde(default)]
     q: String,
+    /// Only these, from so many on.
+    of: Option<Sort>,
+    #[serde(default)]
+    from: usize,
+}
+
+/// What is found.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Sort {
+    Nodes,
+    Groups,
+    Features,
+    Parameters,
+    Values,
+}
+
+impl Sort {
+    fn title(self) -> &'static str {
+        match self {
+            Sort::Nodes => "Nodes",
+            Sort::Groups => "Groups",
+            Sort::Features => "Features",
+            Sort::Parameters => "Parameters",
+            Sort::Values => "Values",
+        }
+    }
+
+    /// The word for it in an address, and among other words.
+    fn word(self) -> &'static str {
+        match self {
+            Sort::Nodes => "nodes",
+            Sort::Groups => "groups",
+            Sort::Features => "features",
+            Sort::Parameters => "parameters",
+            Sort::Values => "values",
+        }
+    }
+}
+
+/// Which part of what is found is shown.
+struct Part {
+    question: String,
+    of: Option<Sort>,
+    from: usize,
+}
+
+impl Part {
+    /// Whether these are shown.
+    fn has(&self, sort: Sort) -> bool {
+        self.of.is_none_or(|of| of == sort)
+    }
+
+    /// The address of all that is found, or of these.
+    fn address(&self, of: Option<Sort>) -> String {
+        let all = format!("/search?q={}", encoded(&self.question));
+        match of {
+            None => all,
+            Some(of) => format!("{all}&of={}", of.word()),
+        }
+    }
 }
 
 pub async fn search(
     State(hub): State<Arc<Hub>>,
     signed: Signed,
-    Asked(Question { q }): Asked<Question>,
+    Asked(Question { q, of, from }): Asked<Question>,
 ) -> Shown {
     signed.access.must(Role::Read)?;
     let question = shortened(q.trim(), LONGEST);
@@ -51,35 +113,40 @@ pub async fn search(
     let found = match question.is_empty() {
         true => Html::default(),
         false => {
-            hub.work(move |service| Ok(found(service, &question)))
-                .await?
+            let from = if of.is_some() { from } else { 0 };
+            let part = Part { question, of, from };
+            hub.work(move |service| Ok(found(service, &part))).await?
         }
     };
     let body = html("{}{}", &[&form, &found]);
     Ok(Sheet::new("Search", Area::Other, body).into_response())
 }
 
-fn found(service: &Service, question: &str) -> Html {
-    let wanted = fold(question);
+fn found(service: &Service, part: &Part) -> Html {
+    let wanted = fold(&part.question);
     let mut sections = Html::default();
-    for (kind, words) in [
-        (Kind::Node, "Nodes"),
-        (Kind::Group, "Groups"),
-        (Kind::Feature, "Features"),
-        (Kind::Param, "Parameters"),
+    for (kind, sort) in [
+        (Kind::Node, Sort::Nodes),
+        (Kind::Group, Sort::Groups),
+        (Kind::Feature, Sort::Features),
+        (Kind::Param, Sort::Parameters),
     ] {
+        if !part.has(sort) {
+            continue;
+        }
         let names = service.head().names(kind).into_iter();
         let names: Vec<_> = names.filter(|name| fold(name).contains(&wanted)).collect();
+        let seen = names.iter().skip(part.from).take(MOST);
         let mut list = Html::default();
         let setting = match kind {
-            Kind::Param => setting(service, names.iter().take(MOST).map(|name| fold(name))),
+            Kind::Param => setting(service, seen.clone().map(|name| fold(name))),
             _ => BTreeMap::new(),
         };
-        for name in names.iter().take(MOST) {
+        for name in seen {
             let item = match kind {
-                Kind::Node => link(&address(&["nodes", name]), name),
-                Kind::Group => link(&address(&["groups", name]), name),
-                Kind::Feature => link(&address(&["features", name]), name),
+                Kind::Node => link(&address(&["nodes", name]), &spelled(name)),
+                Kind::Group => link(&address(&["groups", name]), &spelled(name)),
+                Kind::Feature => link(&address(&["features", name]), &spelled(name)),
                 Kind::Param | Kind::Subsystem => {
                     let by = setting.get(&fold(name)).map_or(&[][..], Vec::as_slice);
                     html("<code>{}</code> {}", &[name, &set_by(service, name, by)])
@@ -87,8 +154,22 @@ fn found(service: &Service, question: &str) -> Html {
             };
             list.add("<li>{}</li>\n", &[&item]);
         }
-        sections.add("{}", &[&section(words, names.len(), &list)]);
+        sections.add("{}", &[&section(part, sort, names.len(), &list)]);
     }
+    if part.has(Sort::Values) {
+        sections.add("{}", &[&values(service, part, &wanted)]);
+    }
+    match sections.is_empty() {
+        true => html(
+            "<p class=\"empty\" role=\"status\">Nothing has “{}” in its name or in its value.</p>\n",
+            &[&part.question],
+        ),
+        false => sections,
+    }
+}
+
+/// What is asserted that has the question in its value.
+fn values(service: &Service, part: &Part, wanted: &str) -> Html {
     let mut list = Html::default();
     let (mut count, mut looked) = (0, 0);
     for (key, assertion) in service.state().iter() {
@@ -107,12 +188,12 @@ fn found(service: &Service, question: &str) -> Html {
             }
             false => None,
         };
-        let is_in_text = text.is_some_and(|text| fold(&text).contains(&wanted));
-        if !is_in_text && !has(&fold(value), &wanted) {
+        let is_in_text = text.is_some_and(|text| fold(&text).contains(wanted));
+        if !is_in_text && !has(&fold(value), wanted) {
             continue;
         }
         count += 1;
-        if count > MOST {
+        if count <= part.from || count > part.from.saturating_add(MOST) {
             continue;
         }
         let words = breaking(key.as_str());
@@ -127,14 +208,7 @@ fn found(service: &Service, question: &str) -> Html {
             &[&key, &shown(service, value, LONGEST)],
         );
     }
-    sections.add("{}", &[&section("Values", count, &list)]);
-    match sections.is_empty() {
-        true => html(
-            "<p class=\"empty\" role=\"status\">Nothing has “{}” in its name or in its value.</p>\n",
-            &[&question],
-        ),
-        false => sections,
-    }
+    section(part, Sort::Values, count, &list)
 }
 
 /// Who sets parameters, by their folded names.
@@ -198,12 +272,25 @@ fn set_by(service: &Service, parameter: &str, keys: &[Key]) -> Html {
     }
 }
 
-fn section(words: &'static str, all: usize, list: &Html) -> Html {
+/// What is found of a sort; what does not fit is on pages of its own.
+fn section(part: &Part, sort: Sort, all: usize, list: &Html) -> Html {
     if all == 0 {
         return Html::default();
     }
+    let here = part.address(Some(sort));
+    let pages = match (part.of, all.saturating_sub(MOST)) {
+        (Some(_), _) => html(
+            "{}<p class=\"note\"><a href=\"{}\">All that was found</a></p>\n",
+            &[&pages(&here, part.from, MOST, all), &part.address(None)],
+        ),
+        (None, 0) => Html::default(),
+        (None, more) => html(
+            "<p class=\"further\"><a href=\"{}&amp;from={}\">{} more {}</a></p>\n",
+            &[&here, &MOST, &more, &sort.word()],
+        ),
+    };
     html(
         "<section>\n<h2>{} <span class=\"aside\">{}</span></h2>\n<ul class=\"found\">\n{}</ul>\n{}</section>\n",
-        &[&words, &all, list, &more(all, MOST, "are like these")],
+        &[&sort.title(), &all, list, &pages],
     )
 }

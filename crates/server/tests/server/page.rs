@@ -625,7 +625,7 @@ fn who_needs_somebody_comes_first() {
     let list = browser.get("/").body;
     assert!(list.find(">n2</a>") < list.find(">n1</a>"), "{list}");
     assert!(
-        list.contains(">failed</span> 1</li>") && list.contains(">runs it</span> 1</li>"),
+        list.contains(">failed</span> 1</a></li>") && list.contains(">runs it</span> 1</a></li>"),
         "{list}"
     );
     server
@@ -633,6 +633,162 @@ fn who_needs_somebody_comes_first() {
         .fetch_add(2 * 60 * 60 * 1000, std::sync::atomic::Ordering::Relaxed);
     assert!(browser.get("/nodes/n1").has("not heard lately"));
     assert!(browser.get("/nodes/n2").has(">failed<"));
+}
+
+#[test]
+fn nodes_are_chosen_by_how_they_stand_and_by_their_group() {
+    let server = served();
+    let client = server.admin();
+    commit(&client, "assert node/n-3 ; assert node/n-3/group/web 10").unwrap();
+    activate(&client);
+    // It says what went wrong, and not what came of it.
+    let report = Report {
+        refused: Some(5),
+        error: Some("\nno room on <disk>\nand so on".to_owned()),
+        facts: [("memory".to_owned(), "8 <GB>".to_owned())].into(),
+        ..Report::default()
+    };
+    let _: hence_api::words::CheckedIn = client.post("nodes/n1/check-in", &report).unwrap();
+    let browser = Browser::admin(&server);
+    let all = browser.get("/");
+    assert!(all.has("<a href=\"/\" aria-current=\"page\">all 3</a>"));
+    assert!(all.has("<a href=\"/?state=failed\"><span class=\"state bad\">failed</span> 1</a>"));
+    assert!(
+        all.has(">no room on &lt;disk&gt;</span>") && !all.has("and so on"),
+        "{}",
+        all.body
+    );
+    assert!(all.has("<a href=\"/groups/web\">web</a>"));
+    assert!(
+        all.has("<span class=\"whole\">n-3</span>"),
+        "it stays whole"
+    );
+    let failed = browser.get("/?state=failed");
+    assert!(failed.has(">n1</a>") && !failed.has(">n2</a>"));
+    assert!(failed.has("<a href=\"/?state=failed\" aria-current=\"page\">"));
+    assert!(failed.has("<a href=\"/\">all 3</a>"), "there is a way back");
+    let none = browser.get("/?state=drifted");
+    assert!(none.has("None of these") && none.has("drifted</span> 0</a>"));
+    assert_eq!(browser.get("/?state=nowhere").status, 400);
+    let group = browser.get("/?group=WEB&state=never-heard");
+    assert!(group.has("n-3</span></a>") && !group.has(">n1</a>") && !group.has(">n2</a>"));
+    assert!(
+        group.has("<a href=\"/?group=web\">all 2</a>"),
+        "{}",
+        group.body
+    );
+    assert!(browser.get("/?group=none").has("There is no such group"));
+    let page = browser.get("/groups/web");
+    assert!(
+        page.has("<a href=\"/?group=web&amp;state=failed\">"),
+        "{}",
+        page.body
+    );
+    assert!(page.has(">failed</span>") && page.has(">n1</a>") && !page.has(">n2</a>"));
+    let node = browser.get("/nodes/n1");
+    assert!(
+        node.has("<dt>memory</dt><dd>8 &lt;GB&gt;</dd>"),
+        "{}",
+        node.body
+    );
+}
+
+/// How many of something are on each page, from one to the next.
+fn page_by_page(browser: &Browser<'_>, first: &str, what: &str) -> Vec<usize> {
+    let mut path = first.to_owned();
+    let mut seen = Vec::new();
+    while !path.is_empty() && seen.len() < 9 {
+        let got = browser.get(&path);
+        assert_eq!(got.status, 200, "{path}");
+        seen.push(got.body.matches(what).count());
+        let next = got.body.split_once("rel=\"next\" href=\"");
+        let next = next.map(|(_, after)| after.split('"').next().unwrap());
+        path = next.unwrap_or_default().replace("&amp;", "&");
+    }
+    seen
+}
+
+#[test]
+fn what_is_found_and_what_changed_comes_page_by_page() {
+    let server = served();
+    let keys: String = (0..620)
+        .map(|one| format!("assert param/Q{one:03} ; assert group/web/param/Q{one:03} mark{one}\n"))
+        .collect();
+    commit(&server.admin(), &keys).unwrap();
+    let nodes: String = (0..130)
+        .map(|one| format!("assert node/q{one:03}\n"))
+        .collect();
+    commit(&server.admin(), &nodes).unwrap();
+    let browser = Browser::admin(&server);
+    let found = browser.get("/search?q=q");
+    assert!(
+        found.has("<a href=\"/search?q=q&amp;of=nodes&amp;from=50\">80 more nodes</a>"),
+        "{}",
+        found.body
+    );
+    assert!(found.has("570 more parameters</a>"));
+    assert_eq!(
+        page_by_page(&browser, "/search?q=q&of=nodes", "<li><a href=\"/nodes/q"),
+        [50, 50, 30]
+    );
+    assert_eq!(
+        page_by_page(&browser, "/search?q=mark&of=values&from=500", "<li><code>"),
+        [50, 50, 20]
+    );
+    let last = browser.get("/search?q=q&of=nodes&from=100");
+    assert!(last.has("From the beginning") && last.has("All that was found"));
+    assert!(!last.has("Parameters"));
+    assert_eq!(
+        page_by_page(&browser, "/history/4", "<tr><th scope=\"row\"><code>"),
+        [500, 500, 240]
+    );
+    assert_eq!(
+        page_by_page(&browser, "/groups/web", "<td data-of=\"Owner\">"),
+        [300, 300, 21]
+    );
+    // Nobody is where nothing is.
+    let far = browser.get("/history/4?from=18446744073709551615");
+    assert_eq!(far.status, 200);
+}
+
+#[test]
+fn history_says_it_in_the_words_of_the_command() {
+    let server = served();
+    let list = br#"{"entry":"fleet.cf2","sources":[],"ways":{},"steps":[]}"#;
+    let hash = hence_ledger::Hash::of(list);
+    let pushed = hence_api::words::Commit {
+        commands: hence_api::words::Commands::Text(
+            "assert group/web/param/PORT 8081 ; assert node/n4 ; assert node/n5".to_owned(),
+        ),
+        doing: hence_api::words::Doing {
+            origin: Some(hence_ledger::entry::Origin::Sources(hash)),
+            ..hence_api::words::Doing::default()
+        },
+        objects: vec![hence_api::words::Object {
+            hash,
+            content: list.to_vec(),
+        }],
+        ..hence_api::words::Commit::default()
+    };
+    let _: hence_api::words::Done = server.admin().post("commits", &pushed).unwrap();
+    let browser = Browser::admin(&server);
+    let form = browser.get("/history/4");
+    assert!(
+        form.has(">2 asserted, 1 changed</span></dd>"),
+        "{}",
+        form.body
+    );
+    browser.post("/history/4/undo", &format!("form={}", form.field("form")));
+    let list = browser.get("/history");
+    assert!(
+        list.has("<code>push fleet.cf2</code> by owner operator <span class=\"calm\">2 asserted, 1 changed</span>"),
+        "{}",
+        list.body
+    );
+    assert!(list.has(
+        "<code>undo <a href=\"/history/4\">4</a></code> <span class=\"calm\">1 changed, 2 retracted</span>"
+    ));
+    assert!(list.has("<code>assert feature/web"), "{}", list.body);
 }
 
 #[test]

@@ -76,7 +76,7 @@ pub fn picture(graph: &Graph, shown: &[bool], places: &[String]) -> String {
             let text = escaped(&text);
             let _ = write!(
                 svg,
-                "<text class=\"{class}\" x=\"12\" y=\"{y}\">{text}</text>"
+                "<text class=\"{class}\" x=\"12\" y=\"{y}\">{text}</text> "
             );
         }
         let _ = writeln!(svg, "<text class=\"more\" y=\"-4\">{more}</text></g>");

@@ -90,7 +90,7 @@ pub fn answer(answer: &Answer<'_>, full: bool, control: bool) -> String {
          <button type=\"button\" id=\"fold\" aria-pressed=\"false\">Fold by file</button>\
          <button type=\"button\" id=\"save\">Save SVG</button>\
          <button type=\"button\" id=\"copy\"{copy}>Copy JSON</button><output id=\"done\"></output></div>\n\
-         <div class=\"canvas\">\n{picture}</div>\n{left_out}\
+         <div class=\"frame\"><div class=\"canvas\">\n{picture}</div></div>\n{left_out}\
          <p id=\"chosen\" class=\"tells\" aria-live=\"polite\"></p>\n</section>\n\
          {sources}</div>\n\
          <section aria-labelledby=\"list-name\" class=\"list\">\n<h2 id=\"list-name\">The same as a list</h2>\n\

@@ -33,6 +33,12 @@
     }
     return found;
   };
+  // Says at which sides the picture goes on behind its frame.
+  const sides = () => {
+    const behind = canvas.scrollWidth - canvas.clientWidth - canvas.scrollLeft;
+    canvas.parentElement.classList.toggle("goes-left", canvas.scrollLeft > 1);
+    canvas.parentElement.classList.toggle("goes-right", behind > 1);
+  };
   const missing = (node) => {
     let count = 0;
     for (const child of node.inside) {
@@ -40,6 +46,13 @@
       else if (host(child) !== child) count += 1 + missing(child);
     }
     return count;
+  };
+
+  // A node is called what can be read in it, so that it can be chosen by voice; what is cut off there comes behind.
+  const name = (node) => {
+    const seen = [...node.shape.querySelectorAll("text")].map((text) => text.textContent).filter(Boolean).join(" ");
+    const whole = node.shape.dataset.name;
+    node.shape.setAttribute("aria-label", seen.includes("…") ? seen + ", " + whole : seen);
   };
 
   // As `drawing.rs` does it.
@@ -69,6 +82,7 @@
       node.shape.setAttribute("transform", `translate(${x} ${y})`);
       const hidden = missing(node);
       node.more.textContent = hidden ? "+" + hidden : "";
+      name(node);
       if (node.inside.length) node.shape.setAttribute("aria-expanded", String(hidden === 0));
       if (!node.edge) continue;
       const [right, up] = at(host(nodes[node.to]));
@@ -81,6 +95,7 @@
     svg.setAttribute("width", width);
     svg.setAttribute("height", height);
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    sides();
   };
 
   const marks = [...document.querySelectorAll("mark[data-nodes]")].map((mark) => ({
@@ -208,11 +223,14 @@
 
   for (const node of nodes) {
     node.shape.setAttribute("role", "button");
-    node.shape.setAttribute("aria-label", node.shape.dataset.name);
+    name(node);
     node.shape.setAttribute("tabindex", "-1");
   }
   document.body.classList.add("ready");
   document.querySelector(".tools").hidden = false;
   choose(value, false);
   canvas.scrollLeft = canvas.scrollWidth;
+  canvas.addEventListener("scroll", sides);
+  addEventListener("resize", sides);
+  sides();
 })();
