@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 
 use hence_api::{Client, words};
 
+/// A server that waits for a cluster which does not answer waits longer.
+const SILENCE: Duration = Duration::from_secs(15);
+
 /// A cluster of one member that goes with the test.
 struct Cluster {
     process: Child,
@@ -313,9 +316,33 @@ fn servers_over_one_cluster_are_one_service() {
     let is_away = || answer(&address, "/ready") == "503";
     assert!((0..60).any(|_| is_away() || nap()));
     assert_eq!(answer(&address, "/health"), "200");
+    // Of many who ask for what is known, nobody waits for the cluster, nor behind those who did.
+    let newest = about.version;
+    let asked = Instant::now();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let state = first.bytes("state").unwrap();
+                assert!(String::from_utf8(state).unwrap().contains("assert node/n1"));
+                let history = first.get::<serde_json::Value>("entries");
+                let is_away = matches!(&history, Err(hence_api::Failure::Refused(503, _)));
+                assert!(is_away, "{history:?}");
+            });
+        }
+    });
+    assert!(asked.elapsed() < SILENCE, "{:?}", asked.elapsed());
+    let refused = commit(&first, "assert node/n2").unwrap_err();
+    assert!(
+        matches!(&refused, hence_api::Failure::Refused(503, _)),
+        "{refused:?}"
+    );
     cluster.signal("CONT");
     let is_back = || answer(&address, "/ready") == "200";
     assert!((0..60).any(|_| is_back() || nap()));
+    // The change was not made or, at the latest, is made while it is made again.
+    commit(&first, "assert node/n2").unwrap();
+    let about: words::About = first.get("").unwrap();
+    assert_eq!(about.version, newest + 1);
     one.kill().unwrap();
     one.wait().unwrap();
 }

@@ -23,7 +23,7 @@ use hence_service::Service;
 use hence_service::history::STRANGERS;
 use hence_service::report::CheckIn;
 use hence_service::secrets::{Keeper, unreadable_for};
-use hence_store::{Refused, Request, Store};
+use hence_store::{Error, FAILED, Refused, Request, Store};
 use tokio::sync::{Semaphore, broadcast, oneshot, watch};
 
 use crate::access::Access;
@@ -183,8 +183,9 @@ impl Hub {
         let hub = self.clone();
         let done = tokio::task::spawn_blocking(move || {
             let mut service = hub.service();
-            if hub.parts.shared {
-                // If the store is away, what is known is told; a change will fail by itself.
+            // If the store is away, what is known is told, and nobody waits to hear so once more; a change will fail by
+            // itself. Those who keep following find out when it is back.
+            if hub.parts.shared && hub.is_ready() {
                 let _ = service.follow();
             }
             let result = task(&mut service);
@@ -192,6 +193,29 @@ impl Hub {
             result
         });
         done.await.unwrap_or_else(|_| Err(given_up()))
+    }
+
+    /// Looks at what only the store knows, in the same way. While it is away, nobody waits to hear that.
+    pub(crate) async fn look_up<T: Send + 'static>(
+        self: &Arc<Self>,
+        task: impl FnOnce(&mut Service) -> Result<T, No> + Send + 'static,
+    ) -> Result<T, No> {
+        let hub = self.clone();
+        self.work(move |service| {
+            hub.must_be_ready(service)?;
+            task(service)
+        })
+        .await
+    }
+
+    /// The store must be there.
+    pub(crate) fn must_be_ready(&self, service: &Service) -> Result<(), Error> {
+        if self.is_ready() {
+            return Ok(());
+        }
+        let place = service.repository().store().place();
+        let error = Error::new(FAILED, format!("{place} does not answer"));
+        Err(error.help("it is asked again and again: try later"))
     }
 
     /// Notes what a node says. Whoever comes while the service is busy goes along with the first of them, so that one write

@@ -92,7 +92,7 @@ async fn missed(hub: &Arc<Hub>, heard: u64, upto: u64) -> Result<Vec<Arc<Happene
     if heard >= upto {
         return Ok(Vec::new());
     }
-    hub.work(move |service| {
+    hub.look_up(move |service| {
         let last = upto.min(heard.saturating_add(PAGE));
         let mut missed = Vec::new();
         for version in (heard + 1..=last).rev() {

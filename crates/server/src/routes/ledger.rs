@@ -45,7 +45,7 @@ pub async fn entries(
 ) -> Answer {
     access.must(Role::Read)?;
     let most = limit(pages.limit)?;
-    let page = hub.work(move |service| {
+    let page = hub.look_up(move |service| {
         let newest = service.repository().version();
         let from = pages
             .after
@@ -64,7 +64,7 @@ pub async fn entries(
 pub async fn entry(State(hub): State<Arc<Hub>>, access: Access, At(version): At<u64>) -> Answer {
     access.must(Role::Read)?;
     let entry = hub
-        .work(move |service| Ok(service.repository().entry(version)?))
+        .look_up(move |service| Ok(service.repository().entry(version)?))
         .await?;
     Ok(json(&entry.ok_or_else(|| no_version(version))?))
 }
@@ -77,7 +77,7 @@ pub async fn entry_bytes(
 ) -> Answer {
     access.must(Role::Read)?;
     let bytes = hub
-        .work(move |service| Ok(service.repository().store().entry(version)?))
+        .look_up(move |service| Ok(service.repository().store().entry(version)?))
         .await?;
     Ok(typed(
         "application/octet-stream",
@@ -173,9 +173,17 @@ pub async fn state(
         }
     };
     access.must_see_under(under.as_ref())?;
+    let past_hub = hub.clone();
     let written = hub.work(move |service| {
-        let at = looking.at.unwrap_or(service.repository().version());
-        let state = service.repository().state_at(at)?;
+        let newest = service.repository().version();
+        let past = match looking.at.filter(|at| *at != newest) {
+            None => None,
+            Some(at) => {
+                past_hub.must_be_ready(service)?;
+                Some(service.repository().state_at(at)?)
+            }
+        };
+        let state = past.as_ref().unwrap_or(service.state());
         Ok(match under {
             None => state.to_string(),
             Some(key) => {

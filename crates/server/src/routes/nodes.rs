@@ -305,7 +305,7 @@ pub async fn report(State(hub): State<Arc<Hub>>, access: Access, At(node): At<St
     access.must_see(&node)?;
     let name = node.clone();
     let report = hub
-        .work(move |service| Ok(service.report_of(&name)?))
+        .look_up(move |service| Ok(service.report_of(&name)?))
         .await?;
     let none = || No::new(NOT_FOUND, format!("`{node}` has not reported yet"));
     Ok(json(&report.ok_or_else(none)?))
@@ -313,7 +313,7 @@ pub async fn report(State(hub): State<Arc<Hub>>, access: Access, At(node): At<St
 
 pub async fn reports(State(hub): State<Arc<Hub>>, access: Access) -> Answer {
     access.must(Role::Read)?;
-    let reports = hub.work(|service| Ok(service.reports()?)).await?;
+    let reports = hub.look_up(|service| Ok(service.reports()?)).await?;
     let reports: Vec<(String, Report)> = reports.into_iter().collect();
     Ok(json(&reports))
 }

@@ -803,7 +803,8 @@ pub fn version(service: &Service, text: &str) -> Result<u64, Refused> {
         return Ok(snapshot.version);
     }
     match number {
-        Ok(version) => repository.state_at(version).map(|_| version),
+        Ok(version) if version <= repository.version() => Ok(version),
+        Ok(version) => Err(repository.no_such(version).into()),
         Err(_) => {
             let message = format!("no version is named `{text}`");
             let trouble = Diagnostic::error(hence_store::NO_SUCH_NAME, message);
