@@ -76,15 +76,13 @@ fn many_are_found_by_state_by_group_and_page_by_page() {
             Script::Off => "many-without",
         });
         let long = "word ".repeat(80);
-        let mut keys = vec![
-            "assert".to_owned(),
-            "group/web/param/LOG".to_owned(),
-            format!("{long}before {long}"),
-        ];
-        site.run("", &keys.iter().map(String::as_str).collect::<Vec<_>>());
+        let say = |word: &str| {
+            let value = format!("{long}{word} {long}");
+            site.run("", &["assert", "group/web/param/LOG", &value]);
+        };
+        say("before");
         site.done("activate");
-        keys[2] = format!("{long}after {long}");
-        site.run("", &keys.iter().map(String::as_str).collect::<Vec<_>>());
+        say("after");
         let nodes: String = (0..70)
             .map(|one| format!("assert node/many-{one}\n"))
             .collect();
