@@ -121,7 +121,11 @@ impl Why {
         let nodes: Vec<String> = match &self.path {
             Some(node) => vec![node.clone()],
             None => {
-                let nodes = service.head().nodes();
+                // Who is asserted no more serves on until that is activated.
+                let mut nodes = service.head().nodes();
+                nodes.extend(service.active().nodes());
+                nodes.sort();
+                nodes.dedup();
                 nodes.iter().map(ToString::to_string).collect()
             }
         };
