@@ -131,13 +131,6 @@ impl Client {
         self.address.certificates.as_deref()
     }
 
-    /// The same, with another token.
-    pub fn with_token(&self, token: &str) -> Self {
-        let mut other = self.clone();
-        other.address.token = token.to_owned();
-        other
-    }
-
     /// Reads something below `/api/v1`.
     pub fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
         let bytes = self.bytes(path)?;

@@ -99,13 +99,6 @@ impl<'w> Site<'w> {
         self.unit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The texts, when nobody needs the site any more.
-    pub fn into_unit(self) -> Unit {
-        self.unit
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The manifests that everything starts with, in order.
     pub fn manifests(&self) -> Result<Vec<&Loaded>, Box<Diagnostic>> {
         let name = &self.layout.manifest;

@@ -37,9 +37,9 @@ use crate::{Appended, Error, Store};
 
 /// How rows are written, and what is in them, as in a directory; another one means that something could be misread.
 const FORMAT_NUMBER: &[u8] = b"1";
-/// etcd refuses 128 operations in a transaction.
+/// etcd refuses more than 128 operations in a transaction.
 const OPERATIONS: usize = 120;
-/// etcd refuses requests of 1.5 MiB.
+/// etcd refuses requests of more than 1.5 MiB.
 const REQUEST: usize = 1 << 20;
 /// What is larger is kept in parts, so that a page of rows is never too large.
 const ROW: usize = 64 << 10;
