@@ -60,8 +60,9 @@ impl<'p> Place<'p> {
         }
         let real = |name: &str| std::fs::canonicalize(directory.join(name)).ok();
         let wanted = real(self.file)?;
-        let mut files = sources.files();
-        files.find(|file| real(sources.name(*file)).as_ref() == Some(&wanted))
+        let mut names = sources.files().map(|file| sources.name(file));
+        let name = names.find(|name| real(name).as_ref() == Some(&wanted))?;
+        sources.named(name)
     }
 
     /// The stretch that is meant: all that is written in the line, or what stands at the column.
