@@ -292,8 +292,13 @@ impl Evaluator<'_> {
                 Some(size) => Ok(size),
                 None => {
                     let place = self.place(entry);
-                    self.value(entry, place)
-                        .and_then(|datum| self.check(datum, entry, place))
+                    let value = self.value(entry, place);
+                    // What is above a private definition may have come out undefined.
+                    if !self.is_visible(entry) {
+                        shows_all = false;
+                        continue;
+                    }
+                    value.and_then(|datum| self.check(datum, entry, place))
                 }
             };
             match checked {

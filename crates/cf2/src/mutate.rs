@@ -126,10 +126,50 @@ impl Evaluator<'_> {
             };
         }
         let candidates = self.candidates(&says);
-        self.combine(candidates, home)
+        let mut ruling = self.rule(candidates, home)?;
+        if self.reasons.is_none() && !ruling.undefined().is_empty() {
+            self.hide_below(entry, ruling.undefined());
+        }
+        self.made_by(ruling, home)
     }
 
-    /// Whether an entry is kept out of the output: its highest definition is private.
+    /// Keeps an entry out of the output if definitions that came out undefined stand above a private one.
+    fn hide_below(&mut self, entry: EntryId, undefined: &[Candidate]) {
+        let key = |one: &Candidate| (one.span, one.scope, one.rank);
+        let undefined: FxHashSet<_> = undefined.iter().map(key).collect();
+        let order = self.home_of(entry).order;
+        let candidates = self.candidates(&self.says(entry));
+        if self.hides(candidates, order, |one| undefined.contains(&key(one))) {
+            self.hidden.insert(entry);
+        }
+    }
+
+    /// Whether the highest of some candidates are private, or those that count when these are undefined.
+    fn hides(
+        &self,
+        mut candidates: Vec<Candidate>,
+        order: OrderId,
+        is_undefined: impl Fn(&Candidate) -> bool,
+    ) -> bool {
+        while !candidates.is_empty() {
+            let (mut highest, rest) = self.split(candidates, order);
+            if highest.iter().any(|one| self.is_said_privately(one)) {
+                return true;
+            }
+            let count = highest.len();
+            highest.retain(|one| !is_undefined(one));
+            if highest.len() == count {
+                return false;
+            }
+            highest.extend(rest);
+            candidates = highest;
+        }
+        false
+    }
+
+    /// Whether an entry is kept out of the output: the definition that gives its value is private, or one above that
+    /// is, which is undefined. Nothing is computed for that: where a definition came out undefined, it was
+    /// noted.
     pub(crate) fn is_private(&self, entry: EntryId) -> bool {
         let is_private = |only: Contribution| match only.source {
             Source::Entry(inner) => self.is_private(inner),
@@ -142,16 +182,26 @@ impl Evaluator<'_> {
         let rank = self.each_said(entry).map(|says| says.rank).max();
         let mut highest = self.each_said(entry).filter(|says| Some(says.rank) == rank);
         // Only the highest are asked: a block may stand on a long row of others.
-        if let (Some(only), None) = (highest.next(), highest.next()) {
-            return is_private(only);
+        if let (Some(only), None) = (highest.next(), highest.next())
+            && !self.is_left_undefined(only)
+        {
+            return is_private(only) || self.hidden.contains(&entry);
         }
         let order = self.home_of(entry).order;
-        let (highest, _) = self.split(self.candidates(&self.says(entry)), order);
-        let is_private = |candidate: &Candidate| match candidate.what {
-            What::Entry(inner) => self.is_private(inner),
-            _ => candidate.private,
-        };
-        highest.iter().any(is_private)
+        let candidates = self.candidates(&self.says(entry));
+        self.hidden.contains(&entry)
+            || self.hides(candidates, order, |one| self.is_undefined_literal(one))
+    }
+
+    /// Whether a definition is a `?` that is written out.
+    fn is_left_undefined(&self, says: Contribution) -> bool {
+        match says.source {
+            Source::Statement(statement) => {
+                let value = self.tree.definition(statement).value;
+                matches!(self.tree.expression(value).kind, Kind::Undefined)
+            }
+            Source::Entry(_) | Source::Made(_) => false,
+        }
     }
 
     /// What is said about a name, as candidates for its value.
@@ -303,7 +353,13 @@ impl Evaluator<'_> {
 
     /// The value that candidates come to together.
     pub(crate) fn combine(&mut self, candidates: Vec<Candidate>, home: Home) -> Evaluated {
-        match self.rule(candidates, home)? {
+        let ruling = self.rule(candidates, home)?;
+        self.made_by(ruling, home)
+    }
+
+    /// The value that those come to which count.
+    fn made_by(&mut self, ruling: Ruling, home: Home) -> Evaluated {
+        match ruling {
             Ruling::Undefined { .. } => Ok(Datum::UNDEFINED),
             Ruling::Assigned { datum, .. }
             | Ruling::Merged { datum, .. }
