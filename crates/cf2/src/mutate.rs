@@ -28,6 +28,9 @@ const REPLACE_OR_COMBINE: &str =
     "`=>` replaces what other files say; `~(max)>` and the like combine values";
 
 /// A definition that may count.
+/// So many definitions of a conflict are shown.
+const SHOWN: usize = 4;
+
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub operator: Mutation,
@@ -824,7 +827,7 @@ impl Evaluator<'_> {
             MUTATION_ORDER,
             format!("cannot determine mutation order of `{name}`"),
         );
-        for (number, candidate) in highest.iter().enumerate() {
+        for (number, candidate) in highest.iter().take(SHOWN).enumerate() {
             let operator = match candidate.operator {
                 Mutation::Assign => "=>".to_owned(),
                 Mutation::Merge => "~>".to_owned(),
@@ -880,6 +883,12 @@ fn block_part(datum: Datum, scope: ScopeId) -> Result<Vec<Part>, Datum> {
     }
 }
 
+        if let Some(more @ 1..) = highest.len().checked_sub(SHOWN) {
+            let define = if more == 1 { "defines" } else { "define" };
+            diagnostic = diagnostic.help(format!(
+                "and {more} more {define} it with the same priority"
+            ));
+        }
 /// Adds an implicit block to one of the same file. If any of them is assigned, all of it is.
 fn coalesce(candidates: &mut [Candidate], new: &Candidate) -> bool {
     let What::Implicit(bodies) = &new.what else {
