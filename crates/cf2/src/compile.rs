@@ -243,6 +243,7 @@ impl Evaluator<'_> {
             self.blocks[root.0 as usize].extent = Extent::Known(size);
             self.check_size(size, place);
         }
+        self.check_unread();
         (!self.unit.has_errors()).then_some(root)
     }
 }

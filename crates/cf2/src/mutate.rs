@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use hence_model::cell::Cell;
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::function;
 use hence_model::source::Span;
@@ -16,9 +17,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::datum::{
     Contribution, Datum, EntryId, FileKey, Form, Home, OrderId, Part, Parts, Ranking, Says,
-    ScopeId, Source,
+    ScopeId, Source, State,
 };
-use crate::evaluate::{Evaluated, Evaluator, TYPE, form};
+use crate::evaluate::{Evaluated, Evaluator, TYPE, form, literal_datum};
 use crate::syntax::{BodyId, ExpressionId, Kind, Links, Mutation};
 
 /// It is not known which definition comes first.
@@ -27,10 +28,10 @@ pub const MUTATION_ORDER: Code = Code::new("cf2.mutation-order");
 const REPLACE_OR_COMBINE: &str =
     "`=>` replaces what other files say; `~(max)>` and the like combine values";
 
-/// A definition that may count.
 /// So many definitions of a conflict are shown.
 const SHOWN: usize = 4;
 
+/// A definition that may count.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub operator: Mutation,
@@ -801,6 +802,49 @@ impl Evaluator<'_> {
         0
     }
 
+    /// Definitions of one file must have the same value (§3). Of those that nobody read that is seen if they are
+    /// literals: nothing is computed for it.
+    pub(crate) fn check_unread(&mut self) {
+        for number in 0..self.entries.len() {
+            let entry = &self.entries[number];
+            if !matches!((entry.state, entry.says), (State::Fresh, Says::Many(..))) {
+                continue;
+            }
+            let says = self.says(EntryId(number as u32));
+            if let Some(pair) = self.contradiction(&says) {
+                let _: Evaluated<()> = self.unordered(&pair);
+            }
+        }
+    }
+
+    /// Two definitions of one file that assign different literals.
+    fn contradiction(&mut self, says: &[Contribution]) -> Option<[Candidate; 2]> {
+        let mut first: Vec<(Candidate, Cell)> = Vec::new();
+        for candidate in self.candidates(says) {
+            let What::Expression(id) = candidate.what else {
+                continue;
+            };
+            let Kind::Literal(cell) = self.tree.expression(id).kind else {
+                continue;
+            };
+            if candidate.operator != Mutation::Assign {
+                continue;
+            }
+            let same_file = first
+                .iter()
+                .find(|(one, _)| one.scope == candidate.scope && one.rank == candidate.rank);
+            let Some((one, other)) = same_file.cloned() else {
+                first.push((candidate, cell));
+                continue;
+            };
+            let (known, new) = (literal_datum(other), literal_datum(cell));
+            if self.equal(known, new, candidate.span) == Ok(false) {
+                return Some([one, candidate]);
+            }
+        }
+        None
+    }
+
     /// `other` is what it is to be merged with.
     fn not_a_block<T>(&mut self, datum: Datum, span: Span, other: Option<Span>) -> Evaluated<T> {
         let type_ = self.type_name(datum);
@@ -821,7 +865,7 @@ impl Evaluator<'_> {
     }
 
     /// Several definitions, and none comes first (§4.4).
-    fn unordered<T>(&mut self, highest: &[Candidate]) -> Evaluated<T> {
+    pub(crate) fn unordered<T>(&mut self, highest: &[Candidate]) -> Evaluated<T> {
         let name = self.source(highest[0].span).to_owned();
         let mut diagnostic = Diagnostic::error(
             MUTATION_ORDER,
@@ -838,6 +882,12 @@ impl Evaluator<'_> {
                 _ => format!("and here with `{operator}`, with the same priority"),
             };
             diagnostic = diagnostic.label(candidate.span, text);
+        }
+        if let Some(more @ 1..) = highest.len().checked_sub(SHOWN) {
+            let define = if more == 1 { "defines" } else { "define" };
+            diagnostic = diagnostic.help(format!(
+                "and {more} more {define} it with the same priority"
+            ));
         }
         let same_file = highest.iter().all(|one| one.file == highest[0].file);
         if same_file {
@@ -883,12 +933,6 @@ fn block_part(datum: Datum, scope: ScopeId) -> Result<Vec<Part>, Datum> {
     }
 }
 
-        if let Some(more @ 1..) = highest.len().checked_sub(SHOWN) {
-            let define = if more == 1 { "defines" } else { "define" };
-            diagnostic = diagnostic.help(format!(
-                "and {more} more {define} it with the same priority"
-            ));
-        }
 /// Adds an implicit block to one of the same file. If any of them is assigned, all of it is.
 fn coalesce(candidates: &mut [Candidate], new: &Candidate) -> bool {
     let What::Implicit(bodies) = &new.what else {
