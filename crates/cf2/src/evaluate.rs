@@ -544,6 +544,7 @@ impl<'w> Evaluator<'w> {
                 self.value(entry, span)
             }
             Kind::Parameter(number) => {
+                self.because_written(span, Role::Link);
                 self.focus(within);
                 self.argument(scope, number as usize, span, home)
             }
