@@ -243,6 +243,7 @@ impl Evaluator<'_> {
             self.blocks[root.0 as usize].extent = Extent::Known(size);
             self.check_size(size, place);
         }
+        self.check_unread();
         (!self.unit.has_errors()).then_some(root)
     }
 }
@@ -292,8 +293,13 @@ impl Evaluator<'_> {
                 Some(size) => Ok(size),
                 None => {
                     let place = self.place(entry);
-                    self.value(entry, place)
-                        .and_then(|datum| self.check(datum, entry, place))
+                    let value = self.value(entry, place);
+                    // What is above a private definition may have come out undefined.
+                    if !self.is_visible(entry) {
+                        shows_all = false;
+                        continue;
+                    }
+                    value.and_then(|datum| self.check(datum, entry, place))
                 }
             };
             match checked {

@@ -103,6 +103,8 @@ pub struct Evaluator<'w> {
     pub(crate) sealed: FxHashMap<BlockId, (ExpressionId, ScopeId)>,
     /// What a value is computed from, while that is asked.
     pub(crate) reasons: Option<Reasons>,
+    /// The entries whose value a private definition gives, as those above it came out undefined.
+    pub(crate) hidden: FxHashSet<EntryId>,
     /// What was evaluated, in order, for those who want to see it.
     pub(crate) steps: Vec<String>,
 }
@@ -154,6 +156,7 @@ impl<'w> Evaluator<'w> {
             importable: FxHashMap::default(),
             sealed: FxHashMap::default(),
             reasons: None,
+            hidden: FxHashSet::default(),
             steps: Vec::new(),
         }
     }
@@ -189,6 +192,7 @@ impl<'w> Evaluator<'w> {
         self.inlines.clear();
         self.calls.clear();
         self.reported.clear();
+        self.hidden.clear();
         self.steps.clear();
     }
 
@@ -540,6 +544,7 @@ impl<'w> Evaluator<'w> {
                 self.value(entry, span)
             }
             Kind::Parameter(number) => {
+                self.because_written(span, Role::Link);
                 self.focus(within);
                 self.argument(scope, number as usize, span, home)
             }

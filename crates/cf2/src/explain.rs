@@ -17,7 +17,7 @@ use crate::datum::{
     BlockId, Datum, Elements, EntryId, FileKey, Form, Home, ListId, Part, ScopeId, Source, State,
 };
 use crate::evaluate::{Evaluated, Evaluator, Stop, form, literal_datum};
-use crate::lexer::{Lexer, Token};
+use crate::lexer::{Keyword, Lexer, Token};
 use crate::mutate::{Candidate, Ruling, What};
 use crate::reasons::Node;
 use crate::references::Selected;
@@ -75,46 +75,103 @@ impl Compiled<'_> {
         literals
     }
 
-    /// The stretch that is meant by a line, or by a column of it: a name stands for its definition, and what
-    /// begins an import, a conditional or a call for all of that.
+    /// The stretch that is meant by a line, or by a column of it: a name stands for its definition, what begins an
+    /// import, a conditional or a call for all of that, and what holds others together for all that it does.
     pub fn meant(&self, file: FileId, line: u32, column: Option<u32>) -> Option<Span> {
-        let unit = self.unit();
-        let whole = unit.sources.line(file, line)?;
-        let Some(column) = column else {
-            return Some(whole);
-        };
-        let offset = unit.sources.offset(file, line, column)?;
+        match column {
+            None => self.unit().sources.line(file, line),
+            Some(column) => Some(self.standing(file, line, column)?.0),
+        }
+    }
+
+    /// Whether what stands at a column only holds others together: an operator, a bracket, the name of a mutation.
+    pub fn is_joint(&self, file: FileId, line: u32, column: u32) -> bool {
+        let standing = self.standing(file, line, column);
+        standing.is_some_and(|(_, standing)| standing == Standing::Joint)
+    }
+
+    fn standing(&self, file: FileId, line: u32, column: u32) -> Option<(Span, Standing)> {
+        let sources = &self.unit().sources;
+        let whole = sources.line(file, line)?;
+        let offset = sources.offset(file, line, column)?;
         let tree = &self.evaluator.tree;
         for definition in tree.definitions() {
             let name = self.evaluator.name_span(definition);
             if name.contains(offset) {
-                return Some(name.to(tree.expression(definition.value).span));
+                let defined = name.to(tree.expression(definition.value).span);
+                return Some((defined, Standing::Named));
             }
         }
-        let mut lexer = Lexer::new(Span::new(whole.start, unit.sources.span(file).end));
+        let mut lexer = Lexer::new(Span::new(whole.start, sources.span(file).end));
         loop {
-            let lexeme = lexer.next(unit.sources.text());
+            let lexeme = lexer.next(sources.text());
             match lexeme.token {
                 Token::End => return None,
                 _ if lexeme.span.start > offset => return None,
                 Token::Comma | Token::Invalid => {}
                 Token::Dollar => {
-                    let name = lexer.next(unit.sources.text());
+                    let name = lexer.next(sources.text());
                     let reference = lexeme.span.to(name.span);
                     if reference.contains(offset) {
-                        return Some(reference);
+                        return Some((reference, Standing::Named));
                     }
                 }
                 _ if lexeme.span.contains(offset) => {
-                    let begun = tree.begun_at(lexeme.span.start);
-                    return Some(begun.unwrap_or(lexeme.span));
+                    if let Some(begun) = tree.begun_at(lexeme.span.start) {
+                        return Some((begun, Standing::Named));
+                    }
+                    if self.is_value(lexeme.token, offset) {
+                        return Some((lexeme.span, Standing::Named));
+                    }
+                    let around = self.around(offset).unwrap_or(lexeme.span);
+                    return Some((around, Standing::Joint));
                 }
                 _ => {}
             }
         }
     }
+
+    /// Whether a token is a value by itself, or begins one.
+    fn is_value(&self, token: Token, offset: u32) -> bool {
+        match token {
+            Token::Number | Token::Text { .. } | Token::Undefined | Token::OpenBracket => true,
+            Token::Keyword(Keyword::True | Keyword::False) => true,
+            Token::Word => {
+                let innermost = self.evaluator.tree.innermost(offset);
+                innermost.is_some_and(|it| matches!(it.kind, Kind::Literal(_) | Kind::Secret(_)))
+            }
+            _ => false,
+        }
+    }
+
+    /// The smallest operation, definition or macro around an offset.
+    fn around(&self, offset: u32) -> Option<Span> {
+        let tree = &self.evaluator.tree;
+        let to_value = |name: Span, value| name.to(tree.expression(value).span);
+        let definitions = tree
+            .definitions()
+            .map(|one| to_value(self.evaluator.name_span(one), one.value));
+        let macros = tree.macros().map(|id| {
+            let one = tree.macro_(id);
+            to_value(one.span, one.value)
+        });
+        let expression = tree.innermost(offset).map(|expression| expression.span);
+        let around = definitions.chain(macros).chain(expression);
+        around
+            .filter(|span| span.contains(offset))
+            .min_by_key(|span| span.end - span.start)
+    }
 }
 
+/// What stands in a place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// A value, or what names or begins one.
+    Named,
+    /// What holds values together.
+    Joint,
+
+}
 /// A value that is being explained.
 #[derive(Clone, Copy)]
 enum Subject {

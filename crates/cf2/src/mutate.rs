@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use hence_model::cell::Cell;
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::function;
 use hence_model::source::Span;
@@ -16,9 +17,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::datum::{
     Contribution, Datum, EntryId, FileKey, Form, Home, OrderId, Part, Parts, Ranking, Says,
-    ScopeId, Source,
+    ScopeId, Source, State,
 };
-use crate::evaluate::{Evaluated, Evaluator, TYPE, form};
+use crate::evaluate::{Evaluated, Evaluator, TYPE, form, literal_datum};
 use crate::syntax::{BodyId, ExpressionId, Kind, Links, Mutation};
 
 /// It is not known which definition comes first.
@@ -26,6 +27,9 @@ pub const MUTATION_ORDER: Code = Code::new("cf2.mutation-order");
 
 const REPLACE_OR_COMBINE: &str =
     "`=>` replaces what other files say; `~(max)>` and the like combine values";
+
+/// So many definitions of a conflict are shown.
+const SHOWN: usize = 4;
 
 /// A definition that may count.
 #[derive(Clone, Debug)]
@@ -126,10 +130,50 @@ impl Evaluator<'_> {
             };
         }
         let candidates = self.candidates(&says);
-        self.combine(candidates, home)
+        let mut ruling = self.rule(candidates, home)?;
+        if self.reasons.is_none() && !ruling.undefined().is_empty() {
+            self.hide_below(entry, ruling.undefined());
+        }
+        self.made_by(ruling, home)
     }
 
-    /// Whether an entry is kept out of the output: its highest definition is private.
+    /// Keeps an entry out of the output if definitions that came out undefined stand above a private one.
+    fn hide_below(&mut self, entry: EntryId, undefined: &[Candidate]) {
+        let key = |one: &Candidate| (one.span, one.scope, one.rank);
+        let undefined: FxHashSet<_> = undefined.iter().map(key).collect();
+        let order = self.home_of(entry).order;
+        let candidates = self.candidates(&self.says(entry));
+        if self.hides(candidates, order, |one| undefined.contains(&key(one))) {
+            self.hidden.insert(entry);
+        }
+    }
+
+    /// Whether the highest of some candidates are private, or those that count when these are undefined.
+    fn hides(
+        &self,
+        mut candidates: Vec<Candidate>,
+        order: OrderId,
+        is_undefined: impl Fn(&Candidate) -> bool,
+    ) -> bool {
+        while !candidates.is_empty() {
+            let (mut highest, rest) = self.split(candidates, order);
+            if highest.iter().any(|one| self.is_said_privately(one)) {
+                return true;
+            }
+            let count = highest.len();
+            highest.retain(|one| !is_undefined(one));
+            if highest.len() == count {
+                return false;
+            }
+            highest.extend(rest);
+            candidates = highest;
+        }
+        false
+    }
+
+    /// Whether an entry is kept out of the output: the definition that gives its value is private, or one above that
+    /// is, which is undefined. Nothing is computed for that: where a definition came out undefined, it was
+    /// noted.
     pub(crate) fn is_private(&self, entry: EntryId) -> bool {
         let is_private = |only: Contribution| match only.source {
             Source::Entry(inner) => self.is_private(inner),
@@ -142,16 +186,26 @@ impl Evaluator<'_> {
         let rank = self.each_said(entry).map(|says| says.rank).max();
         let mut highest = self.each_said(entry).filter(|says| Some(says.rank) == rank);
         // Only the highest are asked: a block may stand on a long row of others.
-        if let (Some(only), None) = (highest.next(), highest.next()) {
-            return is_private(only);
+        if let (Some(only), None) = (highest.next(), highest.next())
+            && !self.is_left_undefined(only)
+        {
+            return is_private(only) || self.hidden.contains(&entry);
         }
         let order = self.home_of(entry).order;
-        let (highest, _) = self.split(self.candidates(&self.says(entry)), order);
-        let is_private = |candidate: &Candidate| match candidate.what {
-            What::Entry(inner) => self.is_private(inner),
-            _ => candidate.private,
-        };
-        highest.iter().any(is_private)
+        let candidates = self.candidates(&self.says(entry));
+        self.hidden.contains(&entry)
+            || self.hides(candidates, order, |one| self.is_undefined_literal(one))
+    }
+
+    /// Whether a definition is a `?` that is written out.
+    fn is_left_undefined(&self, says: Contribution) -> bool {
+        match says.source {
+            Source::Statement(statement) => {
+                let value = self.tree.definition(statement).value;
+                matches!(self.tree.expression(value).kind, Kind::Undefined)
+            }
+            Source::Entry(_) | Source::Made(_) => false,
+        }
     }
 
     /// What is said about a name, as candidates for its value.
@@ -303,7 +357,13 @@ impl Evaluator<'_> {
 
     /// The value that candidates come to together.
     pub(crate) fn combine(&mut self, candidates: Vec<Candidate>, home: Home) -> Evaluated {
-        match self.rule(candidates, home)? {
+        let ruling = self.rule(candidates, home)?;
+        self.made_by(ruling, home)
+    }
+
+    /// The value that those come to which count.
+    fn made_by(&mut self, ruling: Ruling, home: Home) -> Evaluated {
+        match ruling {
             Ruling::Undefined { .. } => Ok(Datum::UNDEFINED),
             Ruling::Assigned { datum, .. }
             | Ruling::Merged { datum, .. }
@@ -742,6 +802,49 @@ impl Evaluator<'_> {
         0
     }
 
+    /// Definitions of one file must have the same value (§3). Of those that nobody read that is seen if they are
+    /// literals: nothing is computed for it.
+    pub(crate) fn check_unread(&mut self) {
+        for number in 0..self.entries.len() {
+            let entry = &self.entries[number];
+            if !matches!((entry.state, entry.says), (State::Fresh, Says::Many(..))) {
+                continue;
+            }
+            let says = self.says(EntryId(number as u32));
+            if let Some(pair) = self.contradiction(&says) {
+                let _: Evaluated<()> = self.unordered(&pair);
+            }
+        }
+    }
+
+    /// Two definitions of one file that assign different literals.
+    fn contradiction(&mut self, says: &[Contribution]) -> Option<[Candidate; 2]> {
+        let mut first: Vec<(Candidate, Cell)> = Vec::new();
+        for candidate in self.candidates(says) {
+            let What::Expression(id) = candidate.what else {
+                continue;
+            };
+            let Kind::Literal(cell) = self.tree.expression(id).kind else {
+                continue;
+            };
+            if candidate.operator != Mutation::Assign {
+                continue;
+            }
+            let same_file = first
+                .iter()
+                .find(|(one, _)| one.scope == candidate.scope && one.rank == candidate.rank);
+            let Some((one, other)) = same_file.cloned() else {
+                first.push((candidate, cell));
+                continue;
+            };
+            let (known, new) = (literal_datum(other), literal_datum(cell));
+            if self.equal(known, new, candidate.span) == Ok(false) {
+                return Some([one, candidate]);
+            }
+        }
+        None
+    }
+
     /// `other` is what it is to be merged with.
     fn not_a_block<T>(&mut self, datum: Datum, span: Span, other: Option<Span>) -> Evaluated<T> {
         let type_ = self.type_name(datum);
@@ -762,13 +865,13 @@ impl Evaluator<'_> {
     }
 
     /// Several definitions, and none comes first (§4.4).
-    fn unordered<T>(&mut self, highest: &[Candidate]) -> Evaluated<T> {
+    pub(crate) fn unordered<T>(&mut self, highest: &[Candidate]) -> Evaluated<T> {
         let name = self.source(highest[0].span).to_owned();
         let mut diagnostic = Diagnostic::error(
             MUTATION_ORDER,
             format!("cannot determine mutation order of `{name}`"),
         );
-        for (number, candidate) in highest.iter().enumerate() {
+        for (number, candidate) in highest.iter().take(SHOWN).enumerate() {
             let operator = match candidate.operator {
                 Mutation::Assign => "=>".to_owned(),
                 Mutation::Merge => "~>".to_owned(),
@@ -779,6 +882,12 @@ impl Evaluator<'_> {
                 _ => format!("and here with `{operator}`, with the same priority"),
             };
             diagnostic = diagnostic.label(candidate.span, text);
+        }
+        if let Some(more @ 1..) = highest.len().checked_sub(SHOWN) {
+            let define = if more == 1 { "defines" } else { "define" };
+            diagnostic = diagnostic.help(format!(
+                "and {more} more {define} it with the same priority"
+            ));
         }
         let same_file = highest.iter().all(|one| one.file == highest[0].file);
         if same_file {

@@ -280,6 +280,15 @@ impl Tree {
         Some(found.span)
     }
 
+    /// The smallest expression around an offset.
+    pub fn innermost(&self, offset: u32) -> Option<Expression> {
+        let around = self.expressions.iter();
+        let around = around.filter(|expression| expression.span.contains(offset));
+        around
+            .min_by_key(|expression| expression.span.end - expression.span.start)
+            .copied()
+    }
+
     /// How many expressions there are.
     pub fn count(&self) -> usize {
         self.expressions.len()

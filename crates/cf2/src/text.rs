@@ -35,14 +35,22 @@ pub fn decimal(float: f64, literals: &mut Literals) -> Option<Cell> {
     if !float.is_finite() {
         return None;
     }
-    let rounded: f64 = format!("{float:.14e}")
-        .parse()
-        .expect("digits are a number");
+    let digits = format!("{float:.14e}");
+    let rounded: f64 = digits.parse().expect("digits are a number");
     // A whole number is one, however it was computed, as far as 64 bits hold it.
     if rounded.fract() == 0.0 && rounded.abs() < 2f64.powi(63) {
-        return Some(literals.integer(rounded as i64));
+        return Some(literals.integer(whole(&digits).unwrap_or(rounded as i64)));
     }
     Some(literals.float(rounded))
+}
+
+/// A whole number of more than 15 digits, such as `4.61168601842739e18`. The floating point number next to it would
+/// have other digits behind those.
+fn whole(digits: &str) -> Option<i64> {
+    let (digits, exponent) = digits.split_once('e')?;
+    let zeros = exponent.parse::<u32>().ok()?.checked_sub(14)?;
+    let digits: i64 = digits.replace('.', "").parse().ok()?;
+    digits.checked_mul(10i64.checked_pow(zeros)?)
 }
 
 #[cfg(test)]
@@ -63,6 +71,9 @@ mod tests {
         assert_eq!(content(1.0 / 3.0), Content::Float(0.333333333333333));
         assert_eq!(content(1e18), Content::Integer(1_000_000_000_000_000_000));
         assert_eq!(content(1e20), Content::Float(1e20));
+        let half = i64::MAX as f64 / 2.0;
+        assert_eq!(content(half), Content::Integer(4_611_686_018_427_390_000));
+        assert_eq!(content(-half), Content::Integer(-4_611_686_018_427_390_000));
         assert_eq!(decimal(f64::INFINITY, &mut literals), None);
     }
 

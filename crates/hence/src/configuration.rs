@@ -180,6 +180,17 @@ impl Configuration<'_> {
         }
     }
 
+    /// Whether what stands at a column only holds values together, as an operator does.
+    pub fn is_joint(&self, file: FileId, line: u32, column: u32) -> bool {
+        match self {
+            Configuration::SmartFrog(compiled) => {
+                written::is_joint(&compiled.unit, file, line, column, compiled.dialect)
+            }
+            Configuration::Cf2(compiled) => compiled.is_joint(file, line, column),
+            Configuration::Puppet(_) => false,
+        }
+    }
+
     /// The literals that are written in a stretch of source, in order.
     pub fn literals(&mut self, stretch: Span) -> Vec<Span> {
         match self {

@@ -109,7 +109,12 @@ impl Disk {
 
     /// A path as the process sees it.
     pub fn path(&self, name: &str) -> PathBuf {
-        self.directory.join(name)
+        let path = self.directory.join(name);
+        // To the system an empty path is none, not even that of the directory that one is in.
+        match path.as_os_str().is_empty() {
+            true => PathBuf::from("."),
+            false => path,
+        }
     }
 
     /// Whose fault it is that there is no result: the system's, if it refused to read a source.

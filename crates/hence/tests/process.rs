@@ -423,3 +423,24 @@ fn a_pipe_in_a_folder_is_no_source() {
     let checked = run(&["check", folder]);
     assert_eq!(checked.status.code(), Some(0), "{checked:?}");
 }
+
+#[test]
+fn what_an_import_with_a_computed_name_finds_in_the_working_directory_counts() {
+    let folder = folder("computed_import");
+    let write = |name: &str, text: &str| {
+        fs::write(folder.join(name), text).expect("the target directory can be written");
+    };
+    write("x.cf2", "Port => 80\n");
+    write("y.cf2", "Port => 81\n");
+    write("m.cf2", "N => x\nimport($N)\n");
+    let answer = |arguments: &[&str]| {
+        let output = hence(arguments).current_dir(&folder).output();
+        let output = output.expect("hence can be run");
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        String::from_utf8(output.stdout).expect("it is text")
+    };
+    let impact = answer(&["impact", "m.cf2:1:6", "--in", "m.cf2"]);
+    assert!(impact.contains("Port"), "{impact}");
+    let why = answer(&["why", "m.cf2", "Port", "--form", "dependency"]);
+    assert!(why.contains("m.cf2:1:6"), "{why}");
+}

@@ -324,3 +324,23 @@ fn a_policy_counts_the_signatures_that_were_checked() {
         );
     }
 }
+
+#[test]
+fn what_is_written_in_a_signed_file_can_be_asked_about() {
+    let site = Site::new();
+    site.write(
+        "main.cf2",
+        "import(signed, 'web@example.org')\nOwn => $Port + 1\n",
+    );
+    // The signed text begins on the fourth line; its name may be written in any way.
+    for place in ["signed.cf2:4:9", "./keys/../signed.cf2:4:1"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_hence"))
+            .current_dir(&site.directory)
+            .args(["impact", place, "--in", "main.cf2"])
+            .args(KEYS)
+            .output()
+            .unwrap();
+        let words = String::from_utf8_lossy(&output.stderr);
+        assert!(words.contains("2 values depend"), "{place}: {words}");
+    }
+}

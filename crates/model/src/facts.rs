@@ -13,6 +13,9 @@ pub const NOT_FACTS: Code = Code::new("facts.not-json");
 /// A number among facts is out of range.
 pub const NUMBER_RANGE: Code = Code::new("facts.number-range");
 
+/// What a text in UTF-8 may begin with, and does not mean anything.
+const MARK: char = '\u{feff}';
+
 /// One step of a walk over facts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fact {
@@ -37,8 +40,13 @@ pub fn read(
     take: &mut dyn FnMut(&mut Unit, Fact),
 ) -> Result<(), Box<Diagnostic>> {
     let span = unit.sources.span(file);
+    // Some editors begin a file with a byte order mark.
+    let mark = match unit.sources.slice(span).starts_with(MARK) {
+        true => MARK.len_utf8(),
+        false => 0,
+    };
     let mut reader = Reader {
-        at: span.start as usize,
+        at: span.start as usize + mark,
         end: span.end as usize,
     };
     reader.blanks(unit);

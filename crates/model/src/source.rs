@@ -215,9 +215,10 @@ impl Sources {
         &self.files[file.0 as usize].name
     }
 
-    /// The file with that name, if it was read.
+    /// The file with that name, if it was read. Of a signed file, that is the part that was signed: it is added
+    /// behind the whole under the same name, and values come from it.
     pub fn named(&self, name: &str) -> Option<FileId> {
-        let found = self.files.iter().position(|file| file.name == name)?;
+        let found = self.files.iter().rposition(|file| file.name == name)?;
         Some(FileId(found as u32))
     }
 

@@ -398,6 +398,23 @@ impl<R: Recorder> Pass<'_, R> {
     }
 }
 
+/// A prototype that only leads back to itself, by way of these links: there is none (err4).
+fn ring_of_prototypes<'l>(
+    unit: &Unit,
+    reference: &[Part],
+    links: impl Iterator<Item = &'l [Part]>,
+) -> Diagnostic {
+    let message = format!(
+        "`{}` is a link that leads back to itself",
+        text(unit, reference)
+    );
+    let mut diagnostic = Diagnostic::error(PROTOTYPE_MISSING, message).at(span_of(reference));
+    for parts in links.take(8) {
+        diagnostic = diagnostic.label(span_of(parts), "by way of this link");
+    }
+    diagnostic.help("let one of them lead to a block, or be one")
+}
+
 /// Prototypes that are links.
 impl<R: Recorder> Evaluator<R> {
     /// The block that a link used as a prototype leads to now: it must exist already.
@@ -412,6 +429,7 @@ impl<R: Recorder> Evaluator<R> {
         let mut found = resolved.found;
         // An inherited link may well be met again in another place.
         let mut seen = vec![(found.entry, around.clone())];
+        let mut links = Vec::new();
         loop {
             let cell = self.blocks.store.entry(found.entry).cell;
             let link = match cell.as_late() {
@@ -425,6 +443,7 @@ impl<R: Recorder> Evaluator<R> {
                     return Some(View { time, ..view });
                 }
             };
+            links.push(link);
             let parts = &self.late[link as usize].parts;
             let step = around.iter().enumerate().find_map(|(i, &view)| {
                 let mut inside = vec![view];
@@ -443,7 +462,14 @@ impl<R: Recorder> Evaluator<R> {
                     seen.push((next.entry, inside.clone()));
                     (found, around) = (next, inside);
                 }
-                _ => {
+                Some(_) => {
+                    let ring = links
+                        .iter()
+                        .map(|&link| &self.late[link as usize].parts[..]);
+                    unit.report(ring_of_prototypes(unit, reference, ring));
+                    return None;
+                }
+                None => {
                     let name = text(unit, reference);
                     let message = format!("`{name}` is a link that leads to nothing yet");
                     let link = span_of(parts);

@@ -4,7 +4,7 @@ use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::{FileId, ReadError, Span};
 
 use crate::facts::{self, FACTS};
-use crate::lexer::{Lexer, Token};
+use crate::lexer::{Dialect, Lexer, Token};
 use crate::parser::{Handler, Open, Parser};
 use crate::production;
 
@@ -114,12 +114,7 @@ impl<H: Handler> Parser<'_, H> {
     /// Reads a file that the present one includes, once; or says which file could not be read.
     fn load(&mut self, name: &str) -> Result<FileId, (String, ReadError)> {
         let includer = self.unit.sources.name(self.file()).to_owned();
-        let beside = beside(&includer, name);
-        let mut places = vec![beside.clone()];
-        if self.is_production() {
-            places.extend(around(&includer, name));
-        }
-        for place in places {
+        for place in places(&includer, name, self.lexer.dialect) {
             if let Some(file) = self.unit.sources.named(&place) {
                 return Ok(file);
             }
@@ -138,7 +133,7 @@ impl<H: Handler> Parser<'_, H> {
                     added.map_err(|error| (name.to_owned(), error))
                 }
             },
-            None => Err((beside, ReadError::Missing)),
+            None => Err((beside(&includer, name), ReadError::Missing)),
         }
     }
 
@@ -169,6 +164,15 @@ impl<H: Handler> Parser<'_, H> {
             .at(span)
             .help(format!("the chain is {}", chain.join(" → ")))
     }
+}
+
+/// Where a file is searched that another one includes, in order.
+pub(crate) fn places(includer: &str, name: &str, dialect: Dialect) -> Vec<String> {
+    let mut places = vec![beside(includer, name)];
+    if dialect == Dialect::Production {
+        places.extend(around(includer, name));
+    }
+    places
 }
 
 /// The name of a file that another one includes: relative to that.

@@ -16,6 +16,7 @@ pub mod includes;
 pub mod lexer;
 pub mod ordering;
 pub mod parser;
+pub mod parts;
 pub mod printer;
 pub mod production;
 pub mod text;

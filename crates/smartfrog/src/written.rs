@@ -217,6 +217,58 @@ pub fn literals(unit: &Unit, stretch: Span, dialect: Dialect) -> Vec<Span> {
     }
 }
 
+/// Whether what stands at a column only holds values together: an operator, a brace, the end of a list.
+pub fn is_joint(unit: &Unit, file: FileId, line: u32, column: u32, dialect: Dialect) -> bool {
+    let offset = unit.sources.offset(file, line, column);
+    offset.is_some_and(|offset| held_together(unit, file, offset, dialect).is_some())
+}
+
+/// What an operator, a brace or a closing bracket at an offset holds together, brackets included.
+fn held_together(unit: &Unit, file: FileId, offset: u32, dialect: Dialect) -> Option<Span> {
+    let whole = unit.sources.span(file);
+    // A comment or a text may begin before the line.
+    let mut lexer = Lexer {
+        position: whole.start,
+        end: whole.end,
+        dialect,
+    };
+    let mut ignored = Vec::new();
+    let mut open: Vec<(Token, Span)> = Vec::new();
+    // How many brackets are open when those have closed that are asked for.
+    let mut outside = None;
+    loop {
+        let (token, span) = lexer.next(unit.sources.text(), &mut ignored);
+        if span.start > offset && outside.is_none() {
+            return None;
+        }
+        let is_asked = span.contains(offset);
+        match token {
+            Token::End => return None,
+            Token::OpenBrace if is_asked => {
+                outside = Some(open.len());
+                open.push((token, span));
+            }
+            Token::OpenBrace | Token::OpenBracket | Token::OpenPlain | Token::OpenParenthesis => {
+                open.push((token, span))
+            }
+            Token::CloseBrace
+            | Token::CloseBracket
+            | Token::ClosePlain
+            | Token::CloseParenthesis => {
+                let (_, opened) = open.pop()?;
+                if is_asked || outside == Some(open.len()) {
+                    return Some(opened.to(span));
+                }
+            }
+            Token::Operator(_) if is_asked => match open.last()? {
+                (Token::OpenParenthesis, _) => outside = Some(open.len() - 1),
+                _ => return None,
+            },
+            _ => {}
+        }
+    }
+}
+
 /// The stretch of source that somebody means by a line, or by a line and column. With a column it is
 /// the literal or reference there, or, on a name or a keyword, the value that belongs to it. None if
 /// nothing is written there.
@@ -232,6 +284,9 @@ pub fn meant(
         return Some(whole);
     };
     let offset = unit.sources.offset(file, line, column)?;
+    if let Some(held) = held_together(unit, file, offset, dialect) {
+        return Some(held);
+    }
     let mut lexer = Lexer {
         position: whole.start,
         end: unit.sources.span(file).end,

@@ -9,7 +9,8 @@ use hence_model::work;
 use super::absence::{Could, Imported, Search};
 use super::{Node, Sought};
 use crate::datum::{
-    BlockId, Contribution, EntryId, FileKey, Form, Home, Part, Ranking, ScopeId, Source, State,
+    BlockId, Contribution, EntryId, FileKey, Form, Home, Part, Ranking, Says, ScopeId, Source,
+    State,
 };
 use crate::evaluate::{Evaluated, Evaluator};
 use crate::mutate::{Candidate, Ruling, What};
@@ -118,7 +119,27 @@ impl Evaluator<'_> {
                 Part::Block(inner, _) => self.because_presence(inner, name, next),
             }
         }
+        if name.is_none() {
+            for entry in self.slots_of(block).to_vec() {
+                if self.is_seen_if_defined(entry) {
+                    self.because_node(Node::Entry(entry, None));
+                }
+            }
+        }
         Ok(())
+    }
+
+    /// Whether it depends on values if an entry is seen: one that may be undefined stands above a private one.
+    fn is_seen_if_defined(&mut self, entry: EntryId) -> bool {
+        if let Says::One(only) = self.entry(entry).says {
+            return match only.source {
+                Source::Entry(inner) => self.is_seen_if_defined(inner),
+                Source::Statement(_) | Source::Made(_) => false,
+            };
+        }
+        self.has_private(entry)
+            && (self.hidden.contains(&entry) || !self.is_private(entry))
+            && !self.is_always_defined(entry)
     }
 
     /// What the computed name of a file that is a block of its own matters to a name in it.
@@ -172,7 +193,7 @@ impl Evaluator<'_> {
         candidates.iter().any(|one| self.is_said_privately(one))
     }
 
-    fn is_said_privately(&self, candidate: &Candidate) -> bool {
+    pub(crate) fn is_said_privately(&self, candidate: &Candidate) -> bool {
         match candidate.what {
             What::Entry(inner) => self.is_private(inner),
             _ => candidate.private,

@@ -65,7 +65,10 @@ impl Check {
             return Ok(vec![self.source.named(console, input)?.to_owned()]);
         }
         let below = sources_below(console, input, None, SPECIFICATIONS)?;
-        Ok(below.iter().map(|file| join(input, file)).collect())
+        // What others include is checked with them, where it can be understood.
+        let outside = self.source.outside(console);
+        let whole = self.source.without_parts(&outside, input, below);
+        Ok(whole.iter().map(|file| join(input, file)).collect())
     }
 
     /// Checks a file, and says whether there was something to hold against the policies.

@@ -46,7 +46,7 @@ struct Report {
 /// Compiles all files of a folder.
 pub fn compile(command: &Compile, console: &mut Console<'_>, out: &str) -> Result<Exit, Stop> {
     let outside = command.source.outside(console);
-    let tasks = tasks(command, console, out)?;
+    let tasks = tasks(command, console, &outside, out)?;
     if tasks.iter().any(|task| task.language == Language::Cf2) {
         finds_functions(&outside)?;
     }
@@ -66,10 +66,16 @@ pub fn compile(command: &Compile, console: &mut Console<'_>, out: &str) -> Resul
 }
 
 /// The files, and the folders for their results.
-fn tasks(command: &Compile, console: &Console<'_>, out: &str) -> Result<Vec<Task>, Stop> {
+fn tasks(
+    command: &Compile,
+    console: &Console<'_>,
+    outside: &Outside,
+    out: &str,
+) -> Result<Vec<Task>, Stop> {
     let mut tasks: Vec<Task> = Vec::new();
     let mut results: HashMap<String, usize> = HashMap::new();
-    for file in sources_below(console, &command.input, Some(out), SPECIFICATIONS)? {
+    let below = sources_below(console, &command.input, Some(out), SPECIFICATIONS)?;
+    for file in command.source.without_parts(outside, &command.input, below) {
         let name = join(&command.input, &file);
         let language = command.source.language(&name)?;
         let output = Path::new(out).join(&file);

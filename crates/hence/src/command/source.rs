@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::ReadError;
 use hence_model::unit::{Limits, Unit};
+use hence_smartfrog::parts::parts;
 use hence_smartfrog::{Options, ordering};
 
 use super::puppet::{self, PuppetOptions};
@@ -336,6 +337,22 @@ impl SourceOptions {
         let result = then(console, &mut compiled);
         afterwards.release(compiled);
         result
+    }
+
+    /// Those files of a folder that mean something on their own: without those that others of them include, and
+    /// that have no result.
+    pub fn without_parts(
+        &self,
+        outside: &Outside,
+        folder: &str,
+        mut files: Vec<String>,
+    ) -> Vec<String> {
+        let is_smartfrog = |name: &String| matches!(self.language(name), Ok(Language::SmartFrog));
+        let names = files.iter().map(|file| join(folder, file));
+        let names: Vec<String> = names.filter(is_smartfrog).collect();
+        let parts = parts(outside, &names, self.smartfrog().semantics.dialect());
+        files.retain(|file| !parts.contains(join(folder, file).as_str()));
+        files
     }
 
     /// Whether everything is read as Puppet: then a folder is one manifest in several files.

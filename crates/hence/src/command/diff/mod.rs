@@ -87,25 +87,35 @@ impl Diff {
         let pairs = versions::pairs(self, console, &old, &new)?;
         let mut report = Report::default();
         let count = pairs.len();
+        let mut worst = Exit::Done;
+        let mut mistaken = Vec::new();
         for (number, pair) in pairs.into_iter().enumerate() {
             if count > 1 {
                 console.progress(&format!("{} of {count}: {}", number + 1, pair.title));
             }
             let exit = self.pair(console, &pair, count == 1, &mut report)?;
             if exit != Exit::Done {
-                return Ok(exit);
+                worst = worst.max(exit);
+                mistaken.push(pair.title);
             }
         }
         console.end_progress();
+        // A mistake in one does not keep the others from being compared; alone, there is nothing to tell.
+        if mistaken.len() == count && count > 0 {
+            return Ok(worst);
+        }
         let text = match self.format {
             Format::Text => report.text(self.why, console.is_colourful()),
             Format::Json => report.json(self.why),
             Format::Markdown => report.markdown(self.why),
         };
         console.data().write_all(text.as_bytes())?;
+        if !mistaken.is_empty() {
+            console.say(&format!("not compared: {}", mistaken.join(", ")));
+        }
         Ok(match report.is_empty() {
-            true => Exit::Done,
-            false => Exit::Input,
+            true => worst,
+            false => worst.max(Exit::Input),
         })
     }
 

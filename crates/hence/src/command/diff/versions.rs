@@ -80,8 +80,18 @@ impl Version {
         Ok(options.outside_on(console, disk))
     }
 
-    /// The sources below a folder.
+    /// The sources below a folder that mean something on their own.
     fn sources(&self, console: &Console<'_>, options: &SourceOptions) -> Result<Vec<String>, Stop> {
+        let below = self.sources_below(console, options)?;
+        let outside = self.outside(console, options)?;
+        Ok(options.without_parts(&outside, &self.file, below))
+    }
+
+    fn sources_below(
+        &self,
+        console: &Console<'_>,
+        options: &SourceOptions,
+    ) -> Result<Vec<String>, Stop> {
         if self.revision.is_none() {
             return sources_below(console, &self.file, None, SPECIFICATIONS);
         }

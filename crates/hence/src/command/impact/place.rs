@@ -3,6 +3,7 @@
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::{FileId, Sources, Span};
 
+use super::what_if::NOT_A_LITERAL;
 use crate::Stop;
 use crate::configuration::Configuration;
 use crate::console::STANDARD_INPUT;
@@ -60,8 +61,9 @@ impl<'p> Place<'p> {
         }
         let real = |name: &str| std::fs::canonicalize(directory.join(name)).ok();
         let wanted = real(self.file)?;
-        let mut files = sources.files();
-        files.find(|file| real(sources.name(*file)).as_ref() == Some(&wanted))
+        let mut names = sources.files().map(|file| sources.name(file));
+        let name = names.find(|name| real(name).as_ref() == Some(&wanted))?;
+        sources.named(name)
     }
 
     /// The stretch that is meant: all that is written in the line, or what stands at the column.
@@ -90,6 +92,9 @@ impl<'p> Place<'p> {
             }
             return only(literals, None);
         };
+        if compiled.is_joint(file, self.line, column) {
+            return Err(Replaceable::Joint(stretch));
+        }
         let sources = &compiled.unit().sources;
         let at = sources.offset(file, self.line, column);
         let at = at.ok_or(Replaceable::Nothing)?;
@@ -135,6 +140,12 @@ impl<'p> Place<'p> {
     pub fn not_replaceable(&self, sources: &Sources, why: &Replaceable) -> Stop {
         let literals = match why {
             Replaceable::Nothing => return self.nothing_there(),
+            Replaceable::Joint(stretch) => {
+                let text = sources.slice(*stretch).lines().next().unwrap_or("");
+                let message = format!("what stands at {} is part of `{text}`", self.written);
+                let diagnostic = Diagnostic::error(NOT_A_LITERAL, message);
+                return refused(diagnostic.help("name a line or a column that has a literal"));
+            }
             Replaceable::None => {
                 let message = format!("there is no literal at {}", self.written);
                 let diagnostic = Diagnostic::error(WHICH_LITERAL, message);
@@ -163,6 +174,8 @@ pub enum Replaceable {
     Nothing,
     /// No literal is.
     None,
+    /// What holds together what is written in this stretch.
+    Joint(Span),
     /// Several literals are.
     Several(Vec<Span>),
 }
