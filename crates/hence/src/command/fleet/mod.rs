@@ -24,7 +24,6 @@ pub mod validate;
 mod web;
 
 use std::collections::BTreeMap;
-use std::io::Write;
 
 use clap::{Args, ValueEnum};
 use hence_api::client::UNREACHABLE;
