@@ -123,7 +123,11 @@ impl Compiled<'_> {
                     if self.is_value(lexeme.token, offset) {
                         return Some((lexeme.span, Standing::Named));
                     }
-                    let around = self.around(offset).unwrap_or(lexeme.span);
+                    let around = match lexeme.token {
+                        Token::Keyword(Keyword::Private | Keyword::Def) => self.behind(offset),
+                        _ => self.around(offset),
+                    };
+                    let around = around.unwrap_or(lexeme.span);
                     return Some((around, Standing::Joint));
                 }
                 _ => {}
@@ -134,9 +138,9 @@ impl Compiled<'_> {
     /// Whether a token is a value by itself, or begins one.
     fn is_value(&self, token: Token, offset: u32) -> bool {
         match token {
-            Token::Number | Token::Text { .. } | Token::Undefined | Token::OpenBracket => true,
+            Token::Number | Token::Text { .. } | Token::Undefined => true,
             Token::Keyword(Keyword::True | Keyword::False) => true,
-            Token::Word => {
+            Token::Word | Token::OpenBracket => {
                 let innermost = self.evaluator.tree.innermost(offset);
                 innermost.is_some_and(|it| matches!(it.kind, Kind::Literal(_) | Kind::Secret(_)))
             }
@@ -146,22 +150,30 @@ impl Compiled<'_> {
 
     /// The smallest operation, definition or macro around an offset.
     fn around(&self, offset: u32) -> Option<Span> {
-        let tree = &self.evaluator.tree;
-        let to_value = |name: Span, value| name.to(tree.expression(value).span);
-        let definitions = tree
-            .definitions()
-            .map(|one| to_value(self.evaluator.name_span(one), one.value));
-        let macros = tree.macros().map(|id| {
-            let one = tree.macro_(id);
-            to_value(one.span, one.value)
-        });
-        let expression = tree.innermost(offset).map(|expression| expression.span);
-        let around = definitions.chain(macros).chain(expression);
+        let expression = self.evaluator.tree.innermost(offset);
+        let around = self.defined().chain(expression.map(|one| one.span));
         around
             .filter(|span| span.contains(offset))
             .min_by_key(|span| span.end - span.start)
     }
 }
+
+    /// The first definition or macro behind an offset.
+    fn behind(&self, offset: u32) -> Option<Span> {
+        let behind = self.defined().filter(|span| span.start > offset);
+        behind.min_by_key(|span| span.start)
+    }
+
+    /// All definitions and macros, from the name to the end of the value.
+    fn defined(&self) -> impl Iterator<Item = Span> {
+        let tree = &self.evaluator.tree;
+        let to_value = |name: Span, value| name.to(tree.expression(value).span);
+        let definitions = tree.definitions();
+        let definitions =
+            definitions.map(move |one| to_value(self.evaluator.name_span(one), one.value));
+        let macros = tree.macros().map(|id| tree.macro_(id));
+        definitions.chain(macros.map(move |one| to_value(one.span, one.value)))
+    }
 
 /// What stands in a place.
 #[derive(Clone, Copy, PartialEq, Eq)]
