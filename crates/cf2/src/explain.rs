@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use hence_model::cell::{Content, Item};
 use hence_model::explanation::{
-    BESIDES, Dependence, Explanation, Expression, Lost, NoSuchPath, Role, Rule, Shown, Step,
-    StepKind,
+    BESIDES, Dependence, Explanation, Expression, Lost, NoSuchPath, Role, Rule, SELECTION, Shown,
+    Step, StepKind,
 };
 use hence_model::path::{Path, Segment};
 use hence_model::source::{FileId, Span};
@@ -14,7 +14,8 @@ use hence_model::value::{Builder, Value};
 
 use crate::compile::{Compiled, on_stack};
 use crate::datum::{
-    BlockId, Datum, Elements, EntryId, FileKey, Form, Home, ListId, Part, ScopeId, Source, State,
+    BlockId, Contribution, Datum, Elements, EntryId, FileKey, Form, Home, ListId, Part, ScopeId,
+    Source, State,
 };
 use crate::evaluate::{Evaluated, Evaluator, Stop, form, literal_datum};
 use crate::lexer::{Keyword, Lexer, Token};
@@ -123,7 +124,11 @@ impl Compiled<'_> {
                     if self.is_value(lexeme.token, offset) {
                         return Some((lexeme.span, Standing::Named));
                     }
-                    let around = self.around(offset).unwrap_or(lexeme.span);
+                    let around = match lexeme.token {
+                        Token::Keyword(Keyword::Private | Keyword::Def) => self.behind(offset),
+                        _ => self.around(offset),
+                    };
+                    let around = around.unwrap_or(lexeme.span);
                     return Some((around, Standing::Joint));
                 }
                 _ => {}
@@ -134,9 +139,9 @@ impl Compiled<'_> {
     /// Whether a token is a value by itself, or begins one.
     fn is_value(&self, token: Token, offset: u32) -> bool {
         match token {
-            Token::Number | Token::Text { .. } | Token::Undefined | Token::OpenBracket => true,
+            Token::Number | Token::Text { .. } | Token::Undefined => true,
             Token::Keyword(Keyword::True | Keyword::False) => true,
-            Token::Word => {
+            Token::Word | Token::OpenBracket => {
                 let innermost = self.evaluator.tree.innermost(offset);
                 innermost.is_some_and(|it| matches!(it.kind, Kind::Literal(_) | Kind::Secret(_)))
             }
@@ -146,20 +151,28 @@ impl Compiled<'_> {
 
     /// The smallest operation, definition or macro around an offset.
     fn around(&self, offset: u32) -> Option<Span> {
-        let tree = &self.evaluator.tree;
-        let to_value = |name: Span, value| name.to(tree.expression(value).span);
-        let definitions = tree
-            .definitions()
-            .map(|one| to_value(self.evaluator.name_span(one), one.value));
-        let macros = tree.macros().map(|id| {
-            let one = tree.macro_(id);
-            to_value(one.span, one.value)
-        });
-        let expression = tree.innermost(offset).map(|expression| expression.span);
-        let around = definitions.chain(macros).chain(expression);
+        let expression = self.evaluator.tree.innermost(offset);
+        let around = self.defined().chain(expression.map(|one| one.span));
         around
             .filter(|span| span.contains(offset))
             .min_by_key(|span| span.end - span.start)
+    }
+
+    /// The first definition or macro behind an offset.
+    fn behind(&self, offset: u32) -> Option<Span> {
+        let behind = self.defined().filter(|span| span.start > offset);
+        behind.min_by_key(|span| span.start)
+    }
+
+    /// All definitions and macros, from the name to the end of the value.
+    fn defined(&self) -> impl Iterator<Item = Span> {
+        let tree = &self.evaluator.tree;
+        let to_value = |name: Span, value| name.to(tree.expression(value).span);
+        let definitions = tree.definitions();
+        let definitions =
+            definitions.map(move |one| to_value(self.evaluator.name_span(one), one.value));
+        let macros = tree.macros().map(|id| tree.macro_(id));
+        definitions.chain(macros.map(move |one| to_value(one.span, one.value)))
     }
 }
 
@@ -170,8 +183,8 @@ enum Standing {
     Named,
     /// What holds values together.
     Joint,
-
 }
+
 /// A value that is being explained.
 #[derive(Clone, Copy)]
 enum Subject {
@@ -522,26 +535,109 @@ impl Explainer<'_, '_> {
                     }
                     Elements::Made(call) => {
                         let datum = self.datum(subject);
-                        self.made(call, datum, path)
+                        self.made(call, subject, datum, path)
                     }
                 }
             }
         }
     }
 
-    fn made(&mut self, call: ExpressionId, datum: Datum, path: &str) -> Expression {
+    /// How a part of what a function of the user made came to its value.
+    fn made(&mut self, call: ExpressionId, part: Subject, datum: Datum, path: &str) -> Expression {
         let span = self.evaluator.span(call);
-        let operator: Cow<'static, str> = match self.evaluator.tree.expression(call).kind {
-            Kind::Call(name, _) => self.evaluator.name(name).to_owned().into(),
-            _ => "function".into(),
+        let (way, owner) = self.way_in_made(part);
+        let kind = self.evaluator.tree.expression(call).kind;
+        let whole = match (kind, self.evaluator.calls.get(&call), owner) {
+            (Kind::Call(..), Some(&(scope, home)), _) => self.expression(call, scope, home, path),
+            // The definitions that it combines tell of a mutation.
+            (_, _, Some(owner)) => self.entry(owner, path, false),
+            _ => self.leaf(datum, span),
         };
-        self.step(StepKind::Operation(operator.clone()), span, path);
-        Expression {
-            operator: Some(operator),
-            value: self.shown(datum),
+        if way.is_empty() {
+            return whole;
+        }
+        let mut operands = vec![whole];
+        operands.extend(way.into_iter().map(|segment| Expression {
+            operator: None,
+            value: Shown::Value(match segment {
+                Segment::Key(name) => Value::Text(name),
+                Segment::Index(index) => Value::Integer(index as i64),
+            }),
             span,
             operands: Vec::new(),
+        }));
+        Expression {
+            operator: Some(SELECTION.into()),
+            value: self.shown(datum),
+            span,
+            operands,
         }
+    }
+
+    /// The way to a part of what a function made, and the entry around that was not made by it.
+    fn way_in_made(&self, part: Subject) -> (Vec<Segment>, Option<EntryId>) {
+        let evaluator = &self.evaluator;
+        let mut way = Vec::new();
+        let mut next = match part {
+            Subject::Entry(entry) => Some(entry),
+            Subject::Element(list, index) => {
+                way.push(Segment::Index(index));
+                self.step_out(Form::List(list), &mut way)
+            }
+            Subject::Block(_) | Subject::Item(_) => None,
+        };
+        while let Some(entry) = next {
+            let is_made = |says: Contribution| matches!(says.source, Source::Made(_));
+            if !evaluator.each_said(entry).all(is_made) {
+                break;
+            }
+            let (name, block) = (evaluator.entry(entry).name, evaluator.entry(entry).block);
+            way.push(Segment::Key(evaluator.name(name).to_owned()));
+            next = self.step_out(Form::Block(block), &mut way);
+        }
+        way.reverse();
+        (way, next)
+    }
+
+    /// The entry in whose value a block or a list is, and the way from there through lists, the last index first.
+    fn step_out(&self, inner: Form, way: &mut Vec<Segment>) -> Option<EntryId> {
+        let home = match inner {
+            Form::Block(block) => self.evaluator.block(block).home,
+            Form::List(list) => self.evaluator.lists[list.0 as usize].home,
+            _ => return None,
+        };
+        let entry = home.entry?;
+        if let State::Done(datum) = self.evaluator.entry(entry).state
+            && let Some(indexes) = self.indexes(datum.form, inner)
+        {
+            way.extend(indexes.into_iter().map(Segment::Index));
+        }
+        Some(entry)
+    }
+
+    /// The indexes that lead through lists that a function made to a part, the last one first.
+    fn indexes(&self, whole: Form, part: Form) -> Option<Vec<usize>> {
+        let list = match (whole, part) {
+            (Form::Block(whole), Form::Block(part)) if whole == part => return Some(Vec::new()),
+            (Form::List(whole), Form::List(part)) if whole == part => return Some(Vec::new()),
+            (Form::List(list), _) => list,
+            _ => return None,
+        };
+        let list = &self.evaluator.lists[list.0 as usize];
+        let Elements::Made(_) = list.elements else {
+            return None;
+        };
+        list.states
+            .iter()
+            .enumerate()
+            .find_map(|(index, state)| match state {
+                State::Done(datum) => {
+                    let mut indexes = self.indexes(datum.form, part)?;
+                    indexes.push(index);
+                    Some(indexes)
+                }
+                _ => None,
+            })
     }
 
     /// Whether one answer has enough.
@@ -592,7 +688,9 @@ impl Explainer<'_, '_> {
         if let [only] = says[..] {
             match only.source {
                 Source::Entry(inner) => return Ok(self.entry(inner, path, is_asked)),
-                Source::Made(call) => return Ok(self.made(call, datum, path)),
+                Source::Made(call) => {
+                    return Ok(self.made(call, Subject::Entry(entry), datum, path));
+                }
                 Source::Statement(_) => {}
             }
         }

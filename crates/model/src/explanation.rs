@@ -76,6 +76,9 @@ impl Shown {
 /// How much one answer shows besides the value that it is about, in bytes. What that was computed from can be far more.
 pub const BESIDES: u64 = 1 << 20;
 
+/// The operator of what is selected from a whole, the first operand; the others are the names and indexes that lead to it.
+pub const SELECTION: &str = ".";
+
 /// What is shown of a secret.
 pub const SECRET: &str = "‹secret›";
 /// What is shown of what is too large.

@@ -17,7 +17,9 @@ use std::fmt::Write as _;
 
 use clap::{Args, ValueEnum};
 use hence_model::diagnostic::{Code, Diagnostic, similar};
-use hence_model::explanation::{Explanation, Expression, Lost, NoSuchPath, Shown, Step, StepKind};
+use hence_model::explanation::{
+    Explanation, Expression, Lost, NoSuchPath, SELECTION, Shown, Step, StepKind,
+};
 use hence_model::path::{Path, Segment};
 use hence_model::print::json::Json;
 use hence_model::source::{Sources, Span};
@@ -519,6 +521,9 @@ impl<'a> Answer<'a> {
         if operator == INTERPOLATION {
             return self.interpolated(expression);
         }
+        if operator == SELECTION {
+            return self.selected(expression);
+        }
         let is_between = stands_between(operator);
         let operands = expression.operands.iter();
         let operands: Vec<String> = operands
@@ -551,6 +556,23 @@ impl<'a> Answer<'a> {
             (operator, operands) if is_between => operands.join(&format!(" {operator} ")),
             (word, operands) => format!("{word}({})", operands.join(", ")),
         }
+    }
+
+    /// `address("db").Ports[0]`
+    fn selected(&self, expression: &Expression) -> String {
+        let mut text = String::new();
+        for (number, operand) in expression.operands.iter().enumerate() {
+            match &operand.value {
+                _ if number == 0 => text.push_str(&self.expression(operand)),
+                Shown::Value(Value::Text(name)) => {
+                    let _ = write!(text, ".{name}");
+                }
+                _ => {
+                    let _ = write!(text, "[{}]", self.value(&operand.value));
+                }
+            }
+        }
+        text
     }
 
     /// `"port ${124 + 1}"`
@@ -602,7 +624,7 @@ fn counted(count: usize, one: &str, many: &str) -> String {
 fn stands_between(operator: &str) -> bool {
     match operator {
         "in" | "and" | "or" => true,
-        "[ ]" | "{ }" | ACCESS | INTERPOLATION => false,
+        "[ ]" | "{ }" | ACCESS | INTERPOLATION | SELECTION => false,
         other => !other.starts_with(char::is_alphabetic),
     }
 }
