@@ -658,6 +658,8 @@ impl<'t> Evaluator<'t> {
     /// Whether a resource can have an attribute.
     pub(crate) fn has_attribute(&mut self, id: ResourceId, name: &str) -> Outcome<bool> {
         let known = resource_types::is_metaparameter(name) || name == "name";
+        let kind = self.resources[id.index()].kind;
+        let known = known || matches!(kind, ResourceKind::BuiltIn(kind) if kind.has(name));
         Ok(known || self.attribute_names(id).iter().any(|known| known == name))
     }
 
