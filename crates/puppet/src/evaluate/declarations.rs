@@ -190,6 +190,19 @@ impl<'t> Evaluator<'t> {
             return Ok((lowered(name).into(), Origin::NOWHERE));
         }
         let value = self.nested(at)?;
+        let written = match &at.kind {
+            Kind::Access(of, _) => &of.kind,
+            kind => kind,
+        };
+        if let Datum::Type(kind) = &value.datum
+            && !matches!(written, Kind::Reference(_))
+        {
+            let message =
+                format!("expected the name of a type of resources, found the type `{kind}`");
+            let trouble = Diagnostic::error(RESOURCE_TYPE, message).at(at.span);
+            let help = "a type that is computed is declared with `Resource[…] { 'title': … }`";
+            return Err(failed(trouble.help(help)));
+        }
         match &value.datum {
             Datum::Type(kind) => match kind.as_ref() {
                 Type::Resource(Some(name), None) => Ok((name.clone(), value.origin)),
