@@ -337,8 +337,21 @@ impl<'t> Evaluator<'t> {
         for (key, _) in given.iter() {
             let name = crate::text::text(key);
             if !declared.iter().any(|parameter| parameter.name == name) {
-                let message = format!("the template has no parameter named '{name}'");
-                let trouble = Diagnostic::error(TEMPLATE, message).at(call.at.span);
+                let mut message = format!("the template has no parameter named '{name}'");
+                let is_missing = |parameter: &&Parameter| {
+                    parameter.default.is_none() && given.get_text(&parameter.name).is_none()
+                };
+                let missing = declared.iter().find(is_missing);
+                if let Some(missing) = missing {
+                    message.push_str(&format!(
+                        ", and expects a value for parameter '{}'",
+                        missing.name
+                    ));
+                }
+                let mut trouble = Diagnostic::error(TEMPLATE, message).at(call.at.span);
+                if let Some(missing) = missing {
+                    trouble = trouble.label(missing.span, "it has no default");
+                }
                 let names = declared.iter().map(|parameter| parameter.name.as_str());
                 let near = hence_model::diagnostic::similar(&name, names);
                 return Err(failed(match near.first() {
