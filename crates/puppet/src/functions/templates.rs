@@ -94,6 +94,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         |evaluator, call| {
             let names = texts(&call)?;
             let found = names.iter().find_map(|name| find(evaluator, name, "files"));
+            let found = found.map(|path| evaluator.site.whole_path(&path));
             Ok(call.result(evaluator, found.map_or(Datum::Undef, Datum::from)))
         },
     ),
@@ -106,6 +107,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let found = names
                 .iter()
                 .find_map(|name| find(evaluator, name, "templates"));
+            let found = found.map(|path| evaluator.site.whole_path(&path));
             Ok(call.result(evaluator, found.map_or(Datum::Undef, Datum::from)))
         },
     ),
@@ -118,6 +120,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let found = names
                 .iter()
                 .find_map(|name| evaluator.site.module_directory(name));
+            let found = found.map(|path| evaluator.site.whole_path(path));
             Ok(call.result(evaluator, found.map_or(Datum::Undef, Datum::from)))
         },
     ),
@@ -134,6 +137,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                     call.span(0),
                 );
             };
+            let found = evaluator.site.whole_path(found);
             Ok(call.result(evaluator, found))
         },
     ),
@@ -450,7 +454,7 @@ fn template_path(evaluator: &Evaluator<'_>, name: &str) -> Option<String> {
 /// Where `module/file` is, below a folder of the module; a path from the root is taken as it is.
 fn find(evaluator: &Evaluator<'_>, name: &str, folder: &str) -> Option<String> {
     let path = match name.starts_with('/') {
-        true => name.to_owned(),
+        true => evaluator.site.as_given(name).into_owned(),
         false => {
             let (module, file) = name.split_once('/')?;
             let directory = evaluator.site.module_directory(module)?;
