@@ -66,6 +66,22 @@ fn the_main_stage_is_in_nothing() {
     assert!(catalog.contains(stage), "{catalog}");
 }
 
+#[test]
+fn a_name_that_is_the_title_is_not_sent() {
+    let told = catalog("file { '/a': path => '/a', mode => '0644' } notify { 'n': name => 'n' }");
+    let file = r#""kind":"compilable_type","parameters":{"mode":"0644"}}"#;
+    assert!(told.contains(file), "{told}");
+    assert!(!told.contains(r#""name":"n""#), "{told}");
+}
+
+#[test]
+fn a_title_may_be_a_number_where_a_function_declares() {
+    let told = catalog("ensure_resource('notify', [80, '81'])");
+    assert!(told.contains(r#""type":"Notify","title":"80""#), "{told}");
+    assert!(told.contains(r#""parameters":{"name":"80"}"#), "{told}");
+    assert!(!told.contains(r#""name":"81""#), "{told}");
+}
+
 /// Files in a directory that manifests may know.
 struct Below(Memory);
 
