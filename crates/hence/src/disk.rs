@@ -67,6 +67,12 @@ impl Disk {
         fs::read(self.path(name))
     }
 
+    /// The directory in which names begin, from the root.
+    pub fn directory(&self) -> Option<String> {
+        let directory = std::path::absolute(self.directory.join(".")).ok()?;
+        Some(directory.to_str()?.to_owned())
+    }
+
     /// The names of what is in a directory, with a slash behind those of directories.
     pub fn names_in(&self, directory: &str) -> io::Result<Vec<String>> {
         if let Some(revision) = &self.revision {

@@ -160,6 +160,10 @@ impl hence_puppet::World for Outside {
     fn list(&self, directory: &str) -> Vec<String> {
         self.disk.names_in(directory).unwrap_or_default()
     }
+
+    fn directory(&self) -> Option<String> {
+        self.disk.directory()
+    }
 }
 
 impl World for Outside {

@@ -151,11 +151,7 @@ impl<'t> Compiled<'t> {
             ResourceKind::Special if resource.is_stage() => "compilable_type",
             ResourceKind::Class { .. } | ResourceKind::Special => "unknown",
         }));
-        if resource
-            .attributes
-            .iter()
-            .any(|attribute| !attribute.value.is_undef())
-        {
+        if resource.shown().next().is_some() {
             sink.event(Event::Key("parameters"));
             send_attributes(resource, Reader::Agent, sink);
         }
@@ -250,14 +246,12 @@ const TYPE: &str = "__ptype";
 /// The key under which such a value is.
 const VALUE: &str = "__pvalue";
 
-/// Attributes that are `undef` are not in the catalog.
+/// Attributes that are `undef` are not in the catalog, nor is a name that is the title.
 pub(crate) fn send_attributes(resource: &Resource<'_>, reader: Reader, sink: &mut impl Sink) {
     sink.event(Event::MapStart);
-    for attribute in &resource.attributes {
-        if !attribute.value.is_undef() {
-            sink.event(Event::Key(&attribute.name));
-            send_value(&attribute.value, reader, sink);
-        }
+    for attribute in resource.shown() {
+        sink.event(Event::Key(&attribute.name));
+        send_value(&attribute.value, reader, sink);
     }
     sink.event(Event::MapEnd);
 }
@@ -376,7 +370,7 @@ fn send_object(object: &Object, sink: &mut impl Sink) {
 }
 
 /// A reference as a catalog shows it, without quotes: `File[/etc/motd]`.
-fn shown_type(kind: &Type) -> String {
+pub(crate) fn shown_type(kind: &Type) -> String {
     let mut text = String::new();
     match kind {
         Type::Resource(Some(name), Some(title)) => {

@@ -13,7 +13,7 @@ use crate::resource_types::is_relationship;
 use crate::syntax::Form;
 use crate::trace::ResourceId;
 use crate::types::Type;
-use crate::value::{Datum, Hash, Value};
+use crate::value::{Array, Datum, Hash, Value};
 
 impl Compiled<'_> {
     /// Prints the resources of the catalog as a manifest. Classes and resources of defined types are comments:
@@ -115,11 +115,23 @@ impl<'c, 't> Containers<'c, 't> {
             Form::Exported => "@@",
             _ => "",
         };
-        let title = shown_title(resource);
+        let title = resource.title_value();
         let type_name = resource.type_name.to_lowercase();
-        let _ = write!(text, "{form}{type_name} {{ ");
-        quote(&title, text);
-        text.push(':');
+        let is_text = matches!(title.datum, Datum::Text(_));
+        if is_text {
+            let _ = write!(text, "{form}{type_name} {{ ");
+            quote(&shown_title(resource), text);
+            text.push(':');
+        } else {
+            // Only a function can give such a title.
+            let _ = write!(text, "create_resources('{form}{type_name}', {{ ");
+            // An array would be several titles.
+            match title.datum {
+                Datum::Array(_) => datum(&Array::from(vec![title]).into(), text),
+                other => datum(&other, text),
+            }
+            text.push_str(" => {");
+        }
         let attributes: Vec<(&Attribute, String)> = resource
             .attributes
             .iter()
@@ -139,7 +151,7 @@ impl<'c, 't> Containers<'c, 't> {
                 }
             }
         }
-        text.push_str("\n}\n");
+        text.push_str(if is_text { "\n}\n" } else { "\n} })\n" });
     }
 
     /// The value of an attribute; nothing if it relates to nothing that is declared.

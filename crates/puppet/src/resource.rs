@@ -10,7 +10,7 @@ use crate::resource_types::{self, ResourceType};
 use crate::scope::ScopeId;
 use crate::syntax::{Definition, Form};
 use crate::trace::{ControlId, Origin};
-use crate::value::Value;
+use crate::value::{Datum, Value};
 
 /// A resource: of a built-in type, of a defined one, or a class.
 #[derive(Debug)]
@@ -60,6 +60,8 @@ pub struct Rare {
     pub sensitive: Vec<EcoString>,
     /// Who realised it, under which conditions.
     pub realised: Vec<(ControlId, Span)>,
+    /// The title as it was given, if it is no text. Only functions declare with such titles.
+    pub title: Option<Datum>,
 }
 
 /// What evaluating a resource means.
@@ -133,6 +135,35 @@ impl<'t> Resource<'t> {
     /// The reference to it: `File[/etc/motd]`.
     pub fn reference(&self) -> String {
         format!("{}[{}]", self.type_name, self.title)
+    }
+
+    /// The title as a value: text, unless a function declared it with something else.
+    pub fn title_value(&self) -> Value {
+        let given = self.rare.as_ref().and_then(|rare| rare.title.clone());
+        let title = given.unwrap_or_else(|| Datum::Text(self.title.clone()));
+        Value::new(title, self.title_origin)
+    }
+
+    /// The attribute that names it.
+    pub fn named_by(&self) -> Option<&'t str> {
+        match self.kind {
+            ResourceKind::BuiltIn(kind) => Some(kind.named_by()),
+            ResourceKind::Defined(_) | ResourceKind::Class { .. } => Some("name"),
+            ResourceKind::Special => None,
+        }
+    }
+
+    /// The attributes that the catalog shows: those that are not `undef`, without a name that is the title.
+    pub fn shown(&self) -> impl Iterator<Item = &Attribute> {
+        let is_title = |attribute: &Attribute| {
+            Some(attribute.name.as_str()) == self.named_by()
+                && match self.is_class() {
+                    true => attribute.value.datum == Datum::Text(capitalised(&self.title)),
+                    false => attribute.value.datum == self.title_value().datum,
+                }
+        };
+        let attributes = self.attributes.iter();
+        attributes.filter(move |it| !it.value.is_undef() && !is_title(it))
     }
 
     /// What is said about an attribute.
@@ -263,12 +294,12 @@ impl Tags {
         self.order.iter()
     }
 
-    fn add_value(&mut self, datum: &crate::value::Datum) {
+    fn add_value(&mut self, datum: &Datum) {
         match datum {
-            crate::value::Datum::Array(array) => {
+            Datum::Array(array) => {
                 array.iter().for_each(|value| self.add_value(&value.datum));
             }
-            crate::value::Datum::Undef => {}
+            Datum::Undef => {}
             other => self.add(&crate::text::text(other)),
         }
     }

@@ -10,6 +10,8 @@ pub struct ResourceType {
     naming: Naming,
     titles: Titles,
     attributes: Vec<String>,
+    /// Whether there may be further attributes, which only running Ruby would tell.
+    is_open: bool,
 }
 
 /// How many resources can have a name.
@@ -40,7 +42,15 @@ impl ResourceType {
 
     /// Whether resources of the type can have an attribute.
     pub fn has(&self, attribute: &str) -> bool {
-        self.attributes.iter().any(|known| known == attribute)
+        self.is_open || self.attributes.iter().any(|known| known == attribute)
+    }
+
+    /// The attribute that stands for the title: the one that names a resource, or `name` if there are several.
+    pub fn named_by(&self) -> &str {
+        match &self.names[..] {
+            [name] => name,
+            _ => "name",
+        }
     }
 
     /// The attribute that names a resource, if it alone does and no two resources can have the same.
@@ -71,8 +81,14 @@ impl ResourceType {
         let mut attributes: Vec<String> = Vec::new();
         let mut names: Vec<String> = Vec::new();
         let mut last: Option<String> = None;
+        let mut is_open = false;
+        let mut indent = usize::MAX;
         for line in ruby.lines() {
+            let depth = line.len() - line.trim_start().len();
             let line = line.trim();
+            if line.starts_with('#') {
+                continue;
+            }
             let new = ["newproperty", "newparam"].iter().find_map(|word| {
                 let rest = line.strip_prefix(word)?.trim_start_matches(['(', ' ']);
                 let rest = rest
@@ -81,6 +97,14 @@ impl ResourceType {
                 let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
                 Some((&rest[..end.unwrap_or(rest.len())], rest))
             });
+            if new.is_none() && computes_attributes(line, depth > indent) {
+                is_open = true;
+                // What follows names what is computed.
+                last = None;
+            }
+            if new.is_some() || defines_attribute(line) {
+                indent = depth;
+            }
             if let Some((name, rest)) = new {
                 attributes.push(name.to_owned());
                 if rest.contains("namevar") {
@@ -103,8 +127,26 @@ impl ResourceType {
             naming: Naming::Unique,
             titles: Titles::Names,
             attributes,
+            is_open,
         }
     }
+}
+
+/// Whether a line of Ruby names an attribute, in whichever way.
+fn defines_attribute(line: &str) -> bool {
+    line.contains("newproperty") || line.contains("newparam")
+}
+
+/// Whether a line of Ruby gives a type attributes whose names are not written in it, or may do so. What is mixed into one
+/// attribute concerns that one alone.
+fn computes_attributes(line: &str, is_within_attribute: bool) -> bool {
+    let mixes_in = ["extend ", "include ", "class_eval", "instance_eval"];
+    let is_own = line.contains(" Puppet::");
+    let mixes_in = mixes_in.iter().any(|word| line.starts_with(word)) && !is_own;
+    let is_derived = line.contains("newtype(") && line.contains("parent");
+    // The attributes of such a type are in a schema.
+    let has_schema = line.contains("ResourceApi.register_type");
+    defines_attribute(line) || is_derived || has_schema || mixes_in && !is_within_attribute
 }
 
 /// A type of the distribution.
@@ -142,6 +184,7 @@ fn read_line(line: &'static str) -> (&'static str, ResourceType) {
             _ => Titles::Names,
         },
         attributes: words.map(str::to_owned).collect(),
+        is_open: false,
     };
     (name, kind)
 }

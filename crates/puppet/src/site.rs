@@ -3,6 +3,7 @@
 //! A site is shared by all nodes that are compiled, on all cores. Files are read when something in them is
 //! first asked for: class `a::b` in `a/manifests/b.pp`, and so for functions and types.
 
+use std::borrow::Cow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ecow::EcoString;
@@ -21,6 +22,11 @@ use crate::syntax::{Expression, Program};
 pub trait World: Files + Sync {
     /// The names in a directory, sorted; directories end with `/`. Empty if there is no such directory.
     fn list(&self, directory: &str) -> Vec<String>;
+
+    /// The directory in which paths begin that do not begin at the root, if manifests may know it.
+    fn directory(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Where a site keeps its files.
@@ -164,6 +170,38 @@ impl<'w> Site<'w> {
             self.directories.insert(module.to_owned(), Box::new(found))
         });
         known.as_deref()
+    }
+
+    /// A path as manifests are told it: from the root, as the real compiler has it.
+    pub(crate) fn whole_path(&self, path: &str) -> String {
+        let directory = match path.starts_with('/') {
+            true => None,
+            false => self.world.directory(),
+        };
+        let Some(mut whole) = directory else {
+            return path.to_owned();
+        };
+        whole.truncate(whole.trim_end_matches('/').len());
+        for part in path.split('/') {
+            match part {
+                "" | "." => {}
+                ".." => whole.truncate(whole.rfind('/').unwrap_or(0)),
+                part => whole.extend(["/", part]),
+            }
+        }
+        whole
+    }
+
+    /// A path from the root as it was given: what is in a directory of modules is shown with the name of that directory.
+    pub(crate) fn as_given<'p>(&self, path: &'p str) -> Cow<'p, str> {
+        let relative = self.layout.modulepath.iter();
+        let mut relative = relative.filter(|root| !root.starts_with('/'));
+        let given = relative.find_map(|root| {
+            let within = path.strip_prefix(self.whole_path(root).as_str())?;
+            let within = within.strip_prefix('/')?;
+            Some(format!("{}/{within}", root.trim_end_matches('/')))
+        });
+        given.map_or(Cow::Borrowed(path), Cow::Owned)
     }
 
     /// The names in a directory, looked up once for all nodes.

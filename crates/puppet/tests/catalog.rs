@@ -3,7 +3,8 @@
 mod memory;
 
 use hence_model::print::json::Json;
-use hence_puppet::{Layout, Node, Options, Site};
+use hence_model::source::{Files, ReadError};
+use hence_puppet::{Layout, Node, Options, Site, World};
 use memory::Memory;
 
 #[test]
@@ -65,16 +66,81 @@ fn the_main_stage_is_in_nothing() {
     assert!(catalog.contains(stage), "{catalog}");
 }
 
+#[test]
+fn a_name_that_is_the_title_is_not_sent() {
+    let told = catalog("file { '/a': path => '/a', mode => '0644' } notify { 'n': name => 'n' }");
+    let file = r#""kind":"compilable_type","parameters":{"mode":"0644"}}"#;
+    assert!(told.contains(file), "{told}");
+    assert!(!told.contains(r#""name":"n""#), "{told}");
+}
+
+#[test]
+fn a_title_may_be_a_number_where_a_function_declares() {
+    let told = catalog("ensure_resource('notify', [80, '81'])");
+    assert!(told.contains(r#""type":"Notify","title":"80""#), "{told}");
+    assert!(told.contains(r#""parameters":{"name":"80"}"#), "{told}");
+    assert!(!told.contains(r#""name":"81""#), "{told}");
+}
+
+/// Files in a directory that manifests may know.
+struct Below(Memory);
+
+impl Files for Below {
+    fn read(&self, name: &str, text: &mut String) -> Result<(), ReadError> {
+        self.0.read(name, text)
+    }
+}
+
+impl World for Below {
+    fn list(&self, directory: &str) -> Vec<String> {
+        self.0.list(directory)
+    }
+
+    fn directory(&self) -> Option<String> {
+        Some("/srv/code".to_owned())
+    }
+}
+
+#[test]
+fn manifests_are_told_paths_from_the_root_and_people_as_they_were_given() {
+    let manifest = "notify { 'n': message => file(\"${get_module_path('ntp')}/data.json\") }
+        notify { module_directory('ntp'): }
+        notify { find_file('ntp/motd'): }";
+    let world = Below(Memory::of(&[
+        ("site.pp", manifest),
+        ("sub/../modules/ntp/data.json", "written here"),
+        ("sub/../modules/ntp/files/motd", "hello"),
+    ]));
+    let layout = Layout {
+        manifest: "site.pp".into(),
+        modulepath: vec!["sub/../modules/".into()],
+        ..Layout::default()
+    };
+    let site = Site::new(&world, layout, Default::default());
+    let told = sent(&site);
+    for title in ["/srv/code/modules/ntp", "/srv/code/modules/ntp/files/motd"] {
+        assert!(told.contains(&format!(r#""title":"{title}""#)), "{told}");
+    }
+    assert!(told.contains(r#""message":"written here""#), "{told}");
+    let unit = site.unit();
+    let files = unit.sources.files();
+    let names: Vec<&str> = files.map(|file| unit.sources.name(file)).collect();
+    assert_eq!(names, ["site.pp", "sub/../modules/ntp/data.json"]);
+}
+
 fn catalog(manifest: &str) -> String {
     let world = Memory::of(&[("site.pp", manifest)]);
     let layout = Layout {
         manifest: "site.pp".into(),
         ..Layout::default()
     };
-    let site = Site::new(&world, layout, Default::default());
+    sent(&Site::new(&world, layout, Default::default()))
+}
+
+fn sent(site: &Site<'_>) -> String {
     let node = Node::new("web1.example.org", Default::default());
     let options = Options::default();
-    let compiled = hence_puppet::compile(&site, &node, &options);
+    let compiled = hence_puppet::compile(site, &node, &options);
     assert!(compiled.is_good(), "{:?}", compiled.diagnostics);
     let mut json = Json::compact(Vec::new());
     compiled.send_whole(&site.unit().sources, &mut json);

@@ -160,17 +160,14 @@ impl<'t> Evaluator<'t> {
         let length = text.chars().count();
         let (from, count) = match keys.as_slice() {
             [from] => {
-                let from = self.text_index(from, at.span)?;
+                let from = self.text_index(from, at)?;
                 // Before the beginning there is nothing.
                 match from < 0 && from.unsigned_abs() as usize > length {
                     true => return Ok(EcoString::new()),
                     false => (from, 1),
                 }
             }
-            [from, count] => (
-                self.text_index(from, at.span)?,
-                self.text_index(count, at.span)?,
-            ),
+            [from, count] => (self.text_index(from, at)?, self.text_index(count, at)?),
             _ => {
                 let message = "a text is asked for an index, or for a start and a length";
                 return fail(ACCESS, message, at.span);
@@ -180,14 +177,29 @@ impl<'t> Evaluator<'t> {
         Ok(text.chars().skip(range.start).take(range.len()).collect())
     }
 
-    fn text_index(&mut self, key: &Value, span: Span) -> Outcome<i64> {
+    fn text_index(&mut self, key: &Value, at: &'t Expression) -> Outcome<i64> {
         let number = match &key.datum {
             Datum::Text(text) => crate::number::number(text),
             other => Some(other.clone()),
         };
         match number {
             Some(Datum::Integer(index)) => Ok(index),
-            _ => fail(ACCESS, "the index of a text is a whole number", span),
+            _ => {
+                let message = "the index of a text is a whole number";
+                let mut trouble = Diagnostic::error(ACCESS, message).at(at.span);
+                if let Kind::Access(of, _) = &at.kind
+                    && let Kind::Name(name) = &of.kind
+                    && self.is_resource_type(name)?
+                {
+                    let mut reference = Datum::from(Type::Resource(Some(name.clone()), None));
+                    if let Datum::Text(title) = &key.datum {
+                        reference = Type::Resource(Some(name.clone()), Some(title.clone())).into();
+                    }
+                    let reference = crate::text::text(&reference);
+                    trouble = trouble.help(format!("did you mean `{reference}`?"));
+                }
+                Err(failed(trouble))
+            }
         }
     }
 

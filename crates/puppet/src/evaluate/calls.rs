@@ -119,6 +119,14 @@ impl<'t> Evaluator<'t> {
                 }
                 let message = format!("there is no function `{name}`");
                 let trouble = Diagnostic::error(UNKNOWN_FUNCTION, message).at(name_span);
+                if let Kind::Call(call) = &at.kind
+                    && call.method
+                    && let Some(Kind::Variable(hash)) = call.arguments.first().map(|it| &it.kind)
+                    && matches!(invocation.arguments.first(), Some(it) if matches!(it.datum, Datum::Hash(_)))
+                {
+                    let help = format!("an element of a hash is read as `${hash}['{name}']`");
+                    return Err(failed(trouble.help(help)));
+                }
                 let near = similar(name, functions::names());
                 Err(failed(match near.first() {
                     Some(near) => trouble.help(format!("did you mean `{near}`?")),

@@ -566,11 +566,14 @@ impl<'t> Evaluator<'t> {
     fn bind_language(&mut self, id: ResourceId, scope: ScopeId, is_class: bool) {
         let resource = &self.resources[id.index()];
         let origin = resource.title_origin;
-        let title = resource.title.clone();
+        let title = resource.title_value();
         let name = resource
             .attribute("name")
             .map(|attribute| attribute.value.clone());
-        let name = name.filter(|name| !name.is_undef() && !is_class);
+        let mut name = name.filter(|name| !name.is_undef());
+        if let Some(name) = name.as_mut().filter(|_| is_class) {
+            name.datum = crate::text::text(&name.datum).to_lowercase().into();
+        }
         let parent = self.scopes[scope.index()].parent;
         let module_of = |scope: ScopeId| {
             self.scopes[scope.index()]
@@ -594,11 +597,8 @@ impl<'t> Evaluator<'t> {
         if let Some(caller) = caller {
             bind("caller_module_name", Value::new(caller, origin));
         }
-        bind(
-            "name",
-            name.unwrap_or_else(|| Value::new(title.clone(), origin)),
-        );
-        bind("title", Value::new(title, origin));
+        bind("name", name.unwrap_or_else(|| title.clone()));
+        bind("title", title);
     }
 
     /// What the data say about parameters that were not given.

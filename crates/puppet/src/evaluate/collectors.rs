@@ -339,7 +339,7 @@ impl<'t> Evaluator<'t> {
                 value,
             } => {
                 let resource = &self.resources[id.index()];
-                let title = Datum::Text(resource.title.clone());
+                let title = resource.title_value().datum;
                 let known = resource
                     .attribute(attribute)
                     .map(|attribute| &attribute.value.datum);

@@ -190,6 +190,19 @@ impl<'t> Evaluator<'t> {
             return Ok((lowered(name).into(), Origin::NOWHERE));
         }
         let value = self.nested(at)?;
+        let written = match &at.kind {
+            Kind::Access(of, _) => &of.kind,
+            kind => kind,
+        };
+        if let Datum::Type(kind) = &value.datum
+            && !matches!(written, Kind::Reference(_))
+        {
+            let message =
+                format!("expected the name of a type of resources, found the type `{kind}`");
+            let trouble = Diagnostic::error(RESOURCE_TYPE, message).at(at.span);
+            let help = "a type that is computed is declared with `Resource[…] { 'title': … }`";
+            return Err(failed(trouble.help(help)));
+        }
         match &value.datum {
             Datum::Type(kind) => match kind.as_ref() {
                 Type::Resource(Some(name), None) => Ok((name.clone(), value.origin)),
@@ -215,23 +228,11 @@ impl<'t> Evaluator<'t> {
         let mut titles = Vec::with_capacity(1);
         flatten(&title, &mut titles);
         for title in &titles {
-            let message = match &title.datum {
-                Datum::Text(text) if !text.is_empty() => continue,
-                Datum::Default => continue,
-                Datum::Text(_) => "a title cannot be empty".to_owned(),
-                Datum::Undef => "a title cannot be `undef`".to_owned(),
-                other => format!(
-                    "expected text for a title, found {}",
-                    Type::of(other).generalise()
-                ),
-            };
-            let mut trouble = Diagnostic::error(TITLE, message).at(span);
-            if title.is_undef()
-                && let Some((span, words)) = self.absence(title.origin)
-            {
-                trouble = trouble.label(span, words);
+            match &title.datum {
+                Datum::Text(text) if !text.is_empty() => {}
+                Datum::Default => {}
+                _ => return Err(self.no_title(title, span)),
             }
-            return Err(failed(trouble));
         }
         if let Datum::Array(_) = title.datum
             && !matches!(at.kind, Kind::Array(_))
@@ -245,6 +246,25 @@ impl<'t> Evaluator<'t> {
             }
         }
         Ok(titles)
+    }
+
+    /// That something is no title.
+    pub(crate) fn no_title(&self, title: &Value, span: Span) -> Box<Stop> {
+        let message = match &title.datum {
+            Datum::Text(_) => "a title cannot be empty".to_owned(),
+            Datum::Undef => "a title cannot be `undef`".to_owned(),
+            other => format!(
+                "expected text for a title, found {}",
+                Type::of(other).generalise()
+            ),
+        };
+        let mut trouble = Diagnostic::error(TITLE, message).at(span);
+        if title.is_undef()
+            && let Some((span, words)) = self.absence(title.origin)
+        {
+            trouble = trouble.label(span, words);
+        }
+        failed(trouble)
     }
 
     /// That a resource is there, or is not, as what something depends on.
@@ -359,9 +379,10 @@ impl<'t> Evaluator<'t> {
         form: Form,
         (named_at, span): (Span, Span),
     ) -> Outcome<ResourceId> {
-        let Datum::Text(text) = &title.datum else {
-            return fail(TITLE, "expected text for a title", span);
-        };
+        if let Datum::Undef | Datum::Bool(false) = title.datum {
+            return Err(self.no_title(&title, span));
+        }
+        let text = &title_text(&title.datum);
         if type_name == "class" {
             if form != Form::Regular {
                 let message = "a class cannot be virtual or exported";
@@ -397,6 +418,9 @@ impl<'t> Evaluator<'t> {
             evaluated: false,
             rare: None,
         };
+        if !matches!(title.datum, Datum::Text(_)) {
+            resource.rare_mut().title = Some(title.datum);
+        }
         self.begin_attributes(&mut resource, attributes)?;
         self.apply_defaults(&mut resource);
         let id = self.add_resource(resource, type_name)?;
@@ -658,6 +682,8 @@ impl<'t> Evaluator<'t> {
     /// Whether a resource can have an attribute.
     pub(crate) fn has_attribute(&mut self, id: ResourceId, name: &str) -> Outcome<bool> {
         let known = resource_types::is_metaparameter(name) || name == "name";
+        let kind = self.resources[id.index()].kind;
+        let known = known || matches!(kind, ResourceKind::BuiltIn(kind) if kind.has(name));
         Ok(known || self.attribute_names(id).iter().any(|known| known == name))
     }
 
@@ -891,10 +917,8 @@ impl<'t> Evaluator<'t> {
     /// Looks at the attributes of all resources once more, when nothing will be said about them any longer.
     pub(crate) fn settle_attributes(&mut self) -> Outcome<()> {
         for resource in &mut self.resources {
-            if let Some(path) = path_of(resource, &mut self.trace) {
-                resource.attributes.insert(0, path);
-            }
             reveal_sensitive(resource);
+            settle_name(resource, &mut self.trace);
             flatten_references(resource, &mut self.trace);
             check_attributes(resource)?;
         }
@@ -902,30 +926,51 @@ impl<'t> Evaluator<'t> {
     }
 }
 
-/// The path of a file whose title ends in slashes: what its title stands for, unless something else is said.
-fn path_of(resource: &mut Resource<'_>, trace: &mut Trace<'_>) -> Option<Attribute> {
-    let ResourceKind::BuiltIn(kind) = resource.kind else {
-        return None;
+/// Puts the name of a resource before all else, as the real compiler does. Where nothing is said about it, it is what
+/// the title stands for, and told if that is something else: the path of a title that ends in slashes, the text of a
+/// number.
+fn settle_name(resource: &mut Resource<'_>, trace: &mut Trace<'_>) {
+    let Some(named_by) = resource.named_by() else {
+        return;
     };
-    let (name, path) = (kind.unique_name()?, kind.name_of(&resource.title));
-    let is_given = |attribute: &Attribute| !attribute.value.is_undef();
-    if path.len() == resource.title.len() || resource.attribute(name).is_some_and(is_given) {
-        return None;
+    // For every type `name` means the attribute that names it.
+    if named_by != "name"
+        && let Some(at) = resource.attributes.iter().position(|it| it.name == "name")
+    {
+        let mut attribute = resource.attributes.remove(at);
+        attribute.name = named_by.into();
+        if !attribute.value.is_undef() {
+            resource.set(attribute);
+        }
     }
-    let title = Value::new(resource.title.clone(), resource.title_origin);
-    let path = Value::new(path, trace.made(Making::Path, [title]));
-    resource
-        .attributes
-        .retain(|attribute| attribute.name != name);
-    Some(Attribute {
-        name: name.into(),
-        value: path,
-        span: resource.span?,
+    let named = |attribute: &Attribute| attribute.name == named_by;
+    if let Some(at) = resource.attributes.iter().position(named)
+        && !resource.attributes[at].value.is_undef()
+    {
+        return resource.attributes[..=at].rotate_right(1);
+    }
+    let title = resource.title_value();
+    let name = match resource.kind {
+        ResourceKind::BuiltIn(kind) => kind.name_of(&resource.title),
+        _ => &resource.title,
+    };
+    let Some(span) = resource.span.filter(|_| !resource.is_class()) else {
+        return;
+    };
+    if matches!(&title.datum, Datum::Text(title) if title == name) {
+        return;
+    }
+    let attribute = Attribute {
+        name: named_by.into(),
+        value: Value::new(name, trace.made(Making::Path, [title])),
+        span,
         how: Said::Declared,
         scope: resource.scope,
         control: resource.control,
         adds: false,
-    })
+    };
+    resource.attributes.retain(|attribute| !named(attribute));
+    resource.attributes.insert(0, attribute);
 }
 
 /// Values that are sensitive are plain in the catalog, and named as what they are.
@@ -1062,6 +1107,14 @@ fn called(resource: &Resource<'_>, name: &str) -> Option<(Span, String)> {
             resource.span?,
             format!("`{reference}` has the {} `{name}`", by?),
         )),
+    }
+}
+
+/// A title as references write it.
+pub(crate) fn title_text(title: &Datum) -> EcoString {
+    match title {
+        Datum::Type(kind) => crate::catalog::shown_type(kind).into(),
+        other => crate::catalog::key_text(other),
     }
 }
 

@@ -28,7 +28,7 @@ mod variables;
 use std::sync::Arc;
 
 use ecow::EcoString;
-use hence_model::diagnostic::{Code, Diagnostic};
+use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::source::Span;
 use hence_model::unit::{TOO_DEEP, TOO_LARGE_VALUE};
 use hence_model::work;
@@ -38,7 +38,7 @@ pub(crate) use calls::counted;
 pub use calls::{ARGUMENTS, Invocation};
 pub use classes::{Known, NO_NODE};
 pub(crate) use collectors::{Collector, CollectorId};
-pub(crate) use declarations::{TAG, VIRTUAL_CLASS, flatten};
+pub(crate) use declarations::{TAG, VIRTUAL_CLASS, flatten, title_text};
 pub(crate) use iterators::could_take;
 pub(crate) use operators::merged;
 pub(crate) use relationships::{Relationship, Side, read_reference};
@@ -571,7 +571,10 @@ impl<'t> Evaluator<'t> {
                 let shown = crate::resource::capitalised(name);
                 let message = format!("there is no type `{shown}`");
                 let trouble = Diagnostic::error(UNKNOWN_TYPE, message).at(span);
-                Err(failed(self.suggest_type(trouble, name)))
+                Err(failed(match similar(&shown, types::WRITTEN).first() {
+                    Some(near) => trouble.help(format!("did you mean `{near}`?")),
+                    None => self.suggest_type(trouble, name),
+                }))
             }
         }
     }

@@ -344,12 +344,11 @@ impl<'t> Compiled<'t> {
             return Err(missing(&[], references()));
         };
         let Some((Segment::Key(name), rest)) = rest.split_first() else {
-            let title = Value::new(resource.title.clone(), resource.title_origin);
             return Ok(Subject {
                 id,
                 attribute: None,
                 containers: Vec::new(),
-                value: title,
+                value: resource.title_value(),
             });
         };
         // One that is `undef` is not in the catalog; why it is, can be asked nevertheless.

@@ -229,7 +229,7 @@ pub(super) fn accepts(lambda: &Lambda, count: usize) -> bool {
 }
 
 /// What a value becomes there; nothing if it stays as it is.
-fn older_datum(datum: &Datum) -> Option<Datum> {
+pub(super) fn older_datum(datum: &Datum) -> Option<Datum> {
     match datum {
         Datum::Pattern(_)
         | Datum::SemVer(_)

@@ -2,6 +2,7 @@
 
 use ecow::EcoString;
 
+use super::arguments::older_datum;
 use super::{ANY, ARGUMENT, Function, Takes, plain};
 use crate::evaluate::{Evaluator, Invocation, Outcome, VIRTUAL_CLASS, fail, flatten};
 use crate::resource::{Attribute, Said, is_tag};
@@ -284,7 +285,10 @@ fn ensure<'t>(
     attributes: &Hash,
 ) -> Outcome<()> {
     let type_name = type_name.strip_prefix("::").unwrap_or(type_name);
-    let name = super::ruby::text(&title.datum);
+    if matches!(&title.datum, Datum::Text(text) if text.is_empty()) {
+        return Err(evaluator.no_title(&title, call.at.span));
+    }
+    let name = crate::evaluate::title_text(&title.datum);
     let type_name: EcoString = type_name.to_lowercase().into();
     let (is_there, evidence) = is_there(evaluator, &type_name, &name, attributes);
     if is_there {
@@ -314,8 +318,11 @@ fn ensure_all<'t>(
             Datum::Undef | Datum::Bool(false) => defaults.clone(),
             _ => return call.unexpected(evaluator, 1, "a hash of hashes with attributes"),
         };
-        let title = Value::new(title.clone(), entry.key);
-        ensure(evaluator, call, type_name, title, &attributes)?;
+        let mut titles = Vec::new();
+        super::ruby::flatten([&Value::new(title.clone(), entry.key)], &mut titles);
+        for title in titles {
+            ensure(evaluator, call, type_name, title, &attributes)?;
+        }
     }
     Ok(())
 }
@@ -519,9 +526,19 @@ fn create_resources<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> 
         let merged = crate::evaluate::merged(&defaults, &given);
         let attributes = declared_from(evaluator, &call, &merged);
         let key = Value::new(title.clone(), entry.key);
-        let title = evaluator.element(call.at, Some(&key), &call.arguments[1], &key);
-        let place = (call.at.span, call.at.span);
-        created.push(evaluator.declare(&type_name, title, attributes, form, place)?);
+        let titles = match title {
+            Datum::Array(titles) => titles.as_slice(),
+            _ => std::slice::from_ref(&key),
+        };
+        for title in titles {
+            let mut title = evaluator.element(call.at, Some(title), &call.arguments[1], &key);
+            if let Some(datum) = older_datum(&title.datum) {
+                title.datum = datum;
+            }
+            let place = (call.at.span, call.at.span);
+            let attributes = attributes.clone();
+            created.push(evaluator.declare(&type_name, title, attributes, form, place)?);
+        }
     }
     Ok(references(evaluator, &call, created))
 }

@@ -94,6 +94,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
         |evaluator, call| {
             let names = texts(&call)?;
             let found = names.iter().find_map(|name| find(evaluator, name, "files"));
+            let found = found.map(|path| evaluator.site.whole_path(&path));
             Ok(call.result(evaluator, found.map_or(Datum::Undef, Datum::from)))
         },
     ),
@@ -106,6 +107,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let found = names
                 .iter()
                 .find_map(|name| find(evaluator, name, "templates"));
+            let found = found.map(|path| evaluator.site.whole_path(&path));
             Ok(call.result(evaluator, found.map_or(Datum::Undef, Datum::from)))
         },
     ),
@@ -118,6 +120,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let found = names
                 .iter()
                 .find_map(|name| evaluator.site.module_directory(name));
+            let found = found.map(|path| evaluator.site.whole_path(path));
             Ok(call.result(evaluator, found.map_or(Datum::Undef, Datum::from)))
         },
     ),
@@ -134,6 +137,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                     call.span(0),
                 );
             };
+            let found = evaluator.site.whole_path(found);
             Ok(call.result(evaluator, found))
         },
     ),
@@ -337,8 +341,21 @@ impl<'t> Evaluator<'t> {
         for (key, _) in given.iter() {
             let name = crate::text::text(key);
             if !declared.iter().any(|parameter| parameter.name == name) {
-                let message = format!("the template has no parameter named '{name}'");
-                let trouble = Diagnostic::error(TEMPLATE, message).at(call.at.span);
+                let mut message = format!("the template has no parameter named '{name}'");
+                let is_missing = |parameter: &&Parameter| {
+                    parameter.default.is_none() && given.get_text(&parameter.name).is_none()
+                };
+                let missing = declared.iter().find(is_missing);
+                if let Some(missing) = missing {
+                    message.push_str(&format!(
+                        ", and expects a value for parameter '{}'",
+                        missing.name
+                    ));
+                }
+                let mut trouble = Diagnostic::error(TEMPLATE, message).at(call.at.span);
+                if let Some(missing) = missing {
+                    trouble = trouble.label(missing.span, "it has no default");
+                }
                 let names = declared.iter().map(|parameter| parameter.name.as_str());
                 let near = hence_model::diagnostic::similar(&name, names);
                 return Err(failed(match near.first() {
@@ -437,7 +454,7 @@ fn template_path(evaluator: &Evaluator<'_>, name: &str) -> Option<String> {
 /// Where `module/file` is, below a folder of the module; a path from the root is taken as it is.
 fn find(evaluator: &Evaluator<'_>, name: &str, folder: &str) -> Option<String> {
     let path = match name.starts_with('/') {
-        true => name.to_owned(),
+        true => evaluator.site.as_given(name).into_owned(),
         false => {
             let (module, file) = name.split_once('/')?;
             let directory = evaluator.site.module_directory(module)?;

@@ -483,6 +483,45 @@ impl Type {
     }
 }
 
+/// The types of data that are written most, to suggest one.
+pub(crate) const WRITTEN: [&str; 35] = [
+    "Any",
+    "Array",
+    "Binary",
+    "Boolean",
+    "Callable",
+    "CatalogEntry",
+    "Collection",
+    "Data",
+    "Default",
+    "Deferred",
+    "Enum",
+    "Float",
+    "Hash",
+    "Integer",
+    "Iterable",
+    "Iterator",
+    "NotUndef",
+    "Numeric",
+    "Object",
+    "Optional",
+    "Pattern",
+    "Regexp",
+    "Resource",
+    "RichData",
+    "Scalar",
+    "SemVer",
+    "Sensitive",
+    "String",
+    "Struct",
+    "Timespan",
+    "Timestamp",
+    "Tuple",
+    "Type",
+    "Undef",
+    "Variant",
+];
+
 /// The type of a name in lower case, if the language itself knows it.
 pub fn named(name: &str) -> Option<Type> {
     let kind = match name {

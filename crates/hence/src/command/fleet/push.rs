@@ -21,7 +21,7 @@ use super::difference::line;
 use super::web::Web;
 use super::{Changing, Format, ToldChange, counted, many, print_json, shown};
 use crate::command::blame::origin;
-use crate::command::source::SourceOptions;
+use crate::command::source::{Language, SourceOptions};
 use crate::command::why;
 use crate::configuration::Configuration;
 use crate::console::Console;
@@ -81,6 +81,15 @@ impl Push {
             let trouble = Diagnostic::error(NO_OWNER, message);
             let help =
                 "`--owner NAME` says it: all that NAME asserts is replaced by what is in the file";
+            return Err(Stop::Refused(Box::new(trouble.help(help))));
+        }
+        if self.source.language(&self.file)? == Language::Puppet {
+            let message = "a manifest of Puppet describes the catalogs of nodes, and no fleet";
+            let trouble = Diagnostic::error(NOT_A_FLEET, message);
+            let help = format!(
+                "a fleet is described in SmartFrog or CF2; `hence compile {} --node NAME` is the catalog of a node",
+                self.file
+            );
             return Err(Stop::Refused(Box::new(trouble.help(help))));
         }
         let file = self.source.named(console, &self.file)?;

@@ -1,0 +1,2 @@
+class a(Integr $x = 3) { }
+include a

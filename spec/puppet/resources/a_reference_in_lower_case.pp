@@ -1,0 +1,1 @@
+cron['backup'] { hour => 5 }

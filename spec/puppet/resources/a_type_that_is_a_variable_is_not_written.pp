@@ -1,0 +1,2 @@
+$type = Notify
+$type { "a": }

@@ -1,0 +1,1 @@
+m_plain { 'a': sise => 1 }

@@ -1,0 +1,1 @@
+notify { inline_epp("<%- | \$port | -%>\n<%= \$port %>", { 'prt' => 80 }): }
