@@ -35,6 +35,52 @@ pub(crate) struct Leaf {
     pub(crate) value: Value,
 }
 
+impl Leaf {
+    /// Its path, with how its resource is called.
+    fn path(&self, reference: String) -> Vec<Segment> {
+        let attribute = self.attribute.iter().map(|name| name.to_string());
+        let keys = [reference].into_iter().chain(attribute);
+        let inside = self.inside.iter().cloned();
+        keys.map(Segment::Key).chain(inside).collect()
+    }
+
+    /// An element of it.
+    fn element(&self, segment: Segment, key: Datum, value: &Value) -> Leaf {
+        let key = Value::new(key, Origin::NOWHERE);
+        Leaf {
+            id: self.id,
+            attribute: self.attribute.clone(),
+            inside: [&self.inside[..], &[segment]].concat(),
+            containers: [&self.containers[..], &[(self.value.clone(), key)]].concat(),
+            value: value.clone(),
+        }
+    }
+
+    /// The values in it that have no elements, in order.
+    fn unfold(self, leaves: &mut Vec<Leaf>) {
+        let mut pending = vec![self];
+        while let Some(leaf) = pending.pop() {
+            match &leaf.value.datum {
+                Datum::Array(array) if !array.is_empty() => {
+                    let elements = array.iter().enumerate().rev();
+                    pending.extend(elements.map(|(at, value)| {
+                        let key = Datum::Integer(at as i64);
+                        leaf.element(Segment::Index(at), key, value)
+                    }));
+                }
+                Datum::Hash(hash) if !hash.is_empty() => {
+                    let entries = hash.iter().rev();
+                    pending.extend(entries.map(|(key, entry)| {
+                        let segment = Segment::Key(key_text(key).to_string());
+                        leaf.element(segment, key.clone(), &entry.value)
+                    }));
+                }
+                _ => leaves.push(leaf),
+            }
+        }
+    }
+}
+
 /// What is found out for one question and helps with the next.
 #[derive(Default)]
 pub(crate) struct Asked {
@@ -171,20 +217,16 @@ impl<'t> Compiled<'t> {
             .map(|span| span.start)
             .collect();
         let sought = Sought { place, starts };
-        let leaves = self.leaves();
+        let ids: Vec<ResourceId> = self.resources().map(|(id, _)| id).collect();
         let mut absences = Absences::default();
-        let reasons = Reasons::new(&mut self.evaluator, &mut absences);
-        let touched = reasons.touched(&leaves, &sought);
-        for (leaf, _) in leaves.iter().zip(touched).filter(|(_, touched)| *touched) {
-            let reference = self.evaluator.shown_reference(leaf.id);
-            let mut path = vec![Segment::Key(reference)];
-            path.extend(
-                leaf.attribute
-                    .iter()
-                    .map(|name| Segment::Key(name.to_string())),
-            );
-            path.extend_from_slice(&leaf.inside);
-            name(&path);
+        let mut reasons = Reasons::seeking(&mut self.evaluator, &mut absences, &sought);
+        for id in ids {
+            for leaf in reasons.evaluator.leaves(id) {
+                if reasons.lead_from(&leaf) {
+                    let reference = reasons.evaluator.shown_reference(id);
+                    name(&leaf.path(reference));
+                }
+            }
         }
     }
 
@@ -255,70 +297,6 @@ impl<'t> Compiled<'t> {
     /// The literal at an offset: of a manifest, or of data.
     fn span_at(&self, literals: &Literals, at: u32) -> Option<Span> {
         literals.at(at).or_else(|| self.evaluator.data_literal(at))
-    }
-
-    /// All attributes of all resources, elements of containers, which are values of their own, and resources without
-    /// attributes.
-    fn leaves(&self) -> Vec<Leaf> {
-        let mut leaves = Vec::new();
-        for (id, resource) in self.resources() {
-            if resource.attributes.iter().all(|one| one.value.is_undef()) {
-                leaves.push(Leaf {
-                    id,
-                    attribute: None,
-                    inside: Vec::new(),
-                    containers: Vec::new(),
-                    value: Value::new(Datum::Undef, Origin::NOWHERE),
-                });
-                continue;
-            }
-            let attributes = resource.attributes.iter();
-            for attribute in attributes.filter(|one| !one.value.is_undef()) {
-                let whole = Leaf {
-                    id,
-                    attribute: Some(attribute.name.clone()),
-                    inside: Vec::new(),
-                    containers: Vec::new(),
-                    value: attribute.value.clone(),
-                };
-                if attribute.value.datum.depth() == 0 {
-                    leaves.push(whole);
-                    continue;
-                }
-                let mut pending = vec![whole];
-                while let Some(leaf) = pending.pop() {
-                    let element = |segment: Segment, key: Datum, value: &Value| {
-                        let key = Value::new(key, Origin::NOWHERE);
-                        Leaf {
-                            id,
-                            attribute: leaf.attribute.clone(),
-                            inside: [&leaf.inside[..], &[segment]].concat(),
-                            containers: [&leaf.containers[..], &[(leaf.value.clone(), key)]]
-                                .concat(),
-                            value: value.clone(),
-                        }
-                    };
-                    match &leaf.value.datum {
-                        Datum::Array(array) if !array.is_empty() => {
-                            let elements = array.iter().enumerate().rev();
-                            pending.extend(elements.map(|(at, value)| {
-                                let key = Datum::Integer(at as i64);
-                                element(Segment::Index(at), key, value)
-                            }));
-                        }
-                        Datum::Hash(hash) if !hash.is_empty() => {
-                            let entries = hash.iter().rev();
-                            pending.extend(entries.map(|(key, entry)| {
-                                let segment = Segment::Key(key_text(key).to_string());
-                                element(segment, key.clone(), &entry.value)
-                            }));
-                        }
-                        _ => leaves.push(leaf),
-                    }
-                }
-            }
-        }
-        leaves
     }
 
     fn subject(&self, path: &Path) -> Result<Subject, NoSuchPath> {
@@ -476,6 +454,31 @@ impl<'t> Evaluator<'t> {
             return None;
         };
         self.literals().at(at).or_else(|| self.data_literal(at))
+    }
+
+    /// All attributes of a resource, elements of containers, which are values of their own, or the resource itself if it
+    /// has none.
+    fn leaves(&self, id: ResourceId) -> Vec<Leaf> {
+        let whole = |attribute: Option<EcoString>, value: Value| Leaf {
+            id,
+            attribute,
+            inside: Vec::new(),
+            containers: Vec::new(),
+            value,
+        };
+        let attributes = self.resources[id.index()].attributes.iter();
+        let mut leaves = Vec::with_capacity(attributes.len());
+        for attribute in attributes.filter(|one| !one.value.is_undef()) {
+            let leaf = whole(Some(attribute.name.clone()), attribute.value.clone());
+            match leaf.value.datum.depth() {
+                0 => leaves.push(leaf),
+                _ => leaf.unfold(&mut leaves),
+            }
+        }
+        if leaves.is_empty() {
+            leaves.push(whole(None, Value::new(Datum::Undef, Origin::NOWHERE)));
+        }
+        leaves
     }
 
     /// The literals of the manifests, and the files that they read.

@@ -20,7 +20,7 @@ use crate::evaluate::{CollectorId, Evaluator};
 use crate::explain::Leaf;
 use crate::graph::Graph;
 use crate::leaving::Leaving;
-use crate::resource::ResourceKind;
+use crate::resource::{Resource, ResourceKind};
 use crate::scope::ScopeId;
 use crate::syntax::{Expression, Kind, Operator, Part};
 use crate::trace::{Cause, Code, ControlId, DefinitionId, How, Node, Origin, ResourceId, Source};
@@ -30,7 +30,7 @@ pub(crate) use self::absence::Absences;
 
 /// Follows the reasons of one value.
 pub(crate) struct Reasons<'e, 't> {
-    evaluator: &'e mut Evaluator<'t>,
+    pub(crate) evaluator: &'e mut Evaluator<'t>,
     absences: &'e mut Absences,
     /// Places, with the way in which the value depends on them.
     pub(crate) found: IndexMap<u32, Role, FxBuildHasher>,
@@ -40,8 +40,6 @@ pub(crate) struct Reasons<'e, 't> {
     pub(crate) outside: Vec<EcoString>,
     /// What is followed, each once.
     numbers: Numbers,
-    /// Who led to whom, by their numbers.
-    ways: Vec<(u32, u32)>,
     /// The number of what is followed now.
     current: u32,
     data: Vec<(u32, Task, Role)>,
@@ -50,10 +48,42 @@ pub(crate) struct Reasons<'e, 't> {
     absent: Vec<(u32, Question)>,
     /// What values decide.
     decisions: Decisions<'t>,
-    /// Which places are sought, when others need not be told,
-    sought: Option<&'e Sought>,
-    /// and the numbers of those that lead there directly.
+    /// Which places are sought, when others need not be told.
+    search: Option<Search<'e>>,
+}
+
+/// The search for all that leads to a place. What several values have in common is followed once, for the first of
+/// them, and whether it leads there is known before the next.
+struct Search<'e> {
+    sought: &'e Sought,
+    /// Who led to whom, by the numbers of what is followed for this value.
+    ways: Vec<(u32, u32)>,
+    /// Those of them that lead to the place directly.
     reached: Vec<u32>,
+    /// Of each number so far, whether it leads to the place.
+    leads: Vec<bool>,
+}
+
+impl Search<'_> {
+    /// Goes the ways back from the place, through all that has a number from the first one on.
+    fn settle(&mut self, first: u32, last: u32) {
+        self.leads.resize(last as usize + 1, false);
+        let mut pending = std::mem::take(&mut self.reached);
+        let known = self.ways.iter().filter(|(_, to)| self.leads[*to as usize]);
+        pending.extend(known.map(|(from, _)| *from));
+        if !pending.is_empty() {
+            let new = self.ways.iter().filter(|(_, to)| *to >= first);
+            let back = new.map(|(from, to)| (to - first, *from));
+            let back = Graph::new((last - first) as usize + 1, back);
+            while let Some(number) = pending.pop() {
+                if !std::mem::replace(&mut self.leads[number as usize], true) {
+                    pending.extend(back.from(number - first));
+                }
+            }
+        }
+        self.reached = pending;
+        self.ways.clear();
+    }
 }
 
 /// What is sought in the sources.
@@ -84,6 +114,10 @@ struct Numbers {
     definitions: Vec<u32>,
     controls: Vec<u32>,
     resources: Vec<u32>,
+    /// What is around the attributes of all resources, one resource after the other,
+    attributes: Vec<u32>,
+    /// and where those of each resource begin.
+    attributes_from: Vec<u32>,
     others: FxHashMap<Task, u32>,
 }
 
@@ -94,13 +128,33 @@ impl Numbers {
         self.last
     }
 
+    /// Where the attributes of a resource begin among those of all.
+    fn attributes_of(&mut self, id: ResourceId, resources: &[Resource<'_>]) -> usize {
+        if self.attributes_from.is_empty() {
+            let mut from = 0;
+            self.attributes_from
+                .extend(resources.iter().map(|resource| {
+                    let here = from;
+                    from += resource.attributes.len() as u32;
+                    here
+                }));
+        }
+        self.attributes_from[id.index()] as usize
+    }
+
     /// The number of a task, and whether it is new.
-    fn of(&mut self, task: &Task) -> (u32, bool) {
+    fn of(&mut self, task: &Task, resources: &[Resource<'_>]) -> (u32, bool) {
         let small = match task {
             Task::Origin(origin, Extent::Whole) => origin.node().map(|at| (&mut self.nodes, at)),
             Task::Definition(id, Extent::Whole) => Some((&mut self.definitions, id.index())),
             Task::Control(id) => Some((&mut self.controls, id.index())),
             Task::Existence(id) => Some((&mut self.resources, id.index())),
+            Task::Around(id, name) => {
+                let attributes = &resources[id.index()].attributes;
+                let place = attributes.iter().position(|one| one.name == *name);
+                let place = place.map(|place| self.attributes_of(*id, resources) + place);
+                place.map(|place| (&mut self.attributes, place))
+            }
             _ => None,
         };
         let number = match small {
@@ -161,14 +215,30 @@ impl<'e, 't> Reasons<'e, 't> {
             silent: IndexSet::default(),
             outside: Vec::new(),
             numbers: Numbers::default(),
-            ways: Vec::new(),
             current: 0,
             data: Vec::new(),
             conditions: Vec::new(),
             absent: Vec::new(),
             decisions: Decisions::default(),
-            sought: None,
+            search: None,
+        }
+    }
+
+    /// To ask of one value after the other whether it depends on what is written in the places that are sought.
+    pub(crate) fn seeking(
+        evaluator: &'e mut Evaluator<'t>,
+        absences: &'e mut Absences,
+        sought: &'e Sought,
+    ) -> Self {
+        let search = Search {
+            sought,
+            ways: Vec::new(),
             reached: Vec::new(),
+            leads: Vec::new(),
+        };
+        Self {
+            search: Some(search),
+            ..Self::new(evaluator, absences)
         }
     }
 
@@ -194,39 +264,26 @@ impl<'e, 't> Reasons<'e, 't> {
         self
     }
 
-    /// Which values in the catalog depend on what is written in the places that are sought. What they have in
-    /// common is followed once; then the ways are gone back from there.
-    pub(crate) fn touched(mut self, leaves: &[Leaf], sought: &'e Sought) -> Vec<bool> {
-        self.sought = Some(sought);
-        let mut asked = Vec::with_capacity(leaves.len());
-        for leaf in leaves {
-            self.current = self.numbers.next();
-            asked.push(self.current);
-            match &leaf.attribute {
-                Some(name) => {
-                    self.element(&leaf.containers, &leaf.value);
-                    match self.evaluator.resources[leaf.id.index()].kind {
-                        ResourceKind::BuiltIn(_) => self.around_attribute(leaf.id, name),
-                        // Others may depend on a parameter, too.
-                        _ => self.condition(Task::Around(leaf.id, name.clone())),
-                    }
+    /// Whether a value in the catalog depends on what is written in the places that are sought.
+    pub(crate) fn lead_from(&mut self, leaf: &Leaf) -> bool {
+        let first = self.numbers.next();
+        self.current = first;
+        match &leaf.attribute {
+            Some(name) => {
+                self.element(&leaf.containers, &leaf.value);
+                match self.evaluator.resources[leaf.id.index()].kind {
+                    ResourceKind::BuiltIn(_) => self.around_attribute(leaf.id, name),
+                    // Others may depend on a parameter, too.
+                    _ => self.condition(Task::Around(leaf.id, name.clone())),
                 }
-                None => self.condition(Task::Existence(leaf.id)),
             }
-            self.run();
+            None => self.condition(Task::Existence(leaf.id)),
         }
-        let points = self.numbers.last as usize + 1;
-        let back = self.ways.iter().map(|(from, to)| (*to, *from));
-        let back = Graph::new(points, back);
-        let mut touched = vec![false; points];
-        let mut pending = self.reached;
-        while let Some(number) = pending.pop() {
-            if !std::mem::replace(&mut touched[number as usize], true) {
-                pending.extend(back.from(number));
-            }
-        }
-        let is_touched = |number: u32| touched[number as usize];
-        asked.into_iter().map(is_touched).collect()
+        self.run();
+        self.search.as_mut().is_some_and(|search| {
+            search.settle(first, self.numbers.last);
+            search.leads[first as usize]
+        })
     }
 
     /// A value, and what else could stand in its place in the containers around it.
@@ -267,9 +324,9 @@ impl<'e, 't> Reasons<'e, 't> {
 
     /// Takes note of a place where something is written.
     fn written(&mut self, at: u32, role: Role) {
-        match self.sought {
+        match &mut self.search {
             None => drop(self.found.entry(at).or_insert(role)),
-            Some(sought) if sought.has(at) => self.reached.push(self.current),
+            Some(search) if search.sought.has(at) => search.reached.push(self.current),
             Some(_) => {}
         }
     }
@@ -277,8 +334,10 @@ impl<'e, 't> Reasons<'e, 't> {
     /// Takes note that what is followed now leads to something; its number, if it is new.
     fn reach(&mut self, task: &Task) -> Option<u32> {
         work::step();
-        let (number, new) = self.numbers.of(task);
-        self.ways.push((self.current, number));
+        let (number, new) = self.numbers.of(task, &self.evaluator.resources);
+        if let Some(search) = &mut self.search {
+            search.ways.push((self.current, number));
+        }
         new.then_some(number)
     }
 
@@ -808,9 +867,9 @@ impl<'e, 't> Reasons<'e, 't> {
 
     /// Something could have been said in a stretch of data.
     fn silent_in(&mut self, stretch: Span) {
-        match self.sought {
+        match &mut self.search {
             None => drop(self.silent.insert(stretch)),
-            Some(sought) if sought.meets(stretch) => self.reached.push(self.current),
+            Some(search) if search.sought.meets(stretch) => search.reached.push(self.current),
             Some(_) => {}
         }
     }
