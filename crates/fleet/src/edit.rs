@@ -91,7 +91,7 @@ impl Relation {
     }
 
     /// What the others are that a thing of this kind is related to.
-    fn other(self, kind: Kind) -> Kind {
+    pub fn other(self, kind: Kind) -> Kind {
         match self {
             Relation::Group => Kind::Group,
             Relation::Node => Kind::Node,

@@ -30,7 +30,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use hence_model::diagnostic::Diagnostic;
 
-use command::Arguments;
+use command::{Arguments, completions};
 use console::{Colour, Console, Form};
 
 /// How much stack a command should get. Little of it is used; expressions nest by recursion.
@@ -110,6 +110,9 @@ impl From<io::Error> for Stop {
 /// Runs one command.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, world: &mut World) -> Exit {
     let typed: Vec<OsString> = arguments.into_iter().collect();
+    if let Some(shell) = (world.variable)(completions::VARIABLE) {
+        return completions::answer(&shell, &typed, world);
+    }
     let arguments = match Arguments::try_parse_from(&typed) {
         Ok(arguments) => arguments,
         Err(error) => return not_a_command(&typed, &error, world),

@@ -110,7 +110,7 @@ fn the_manual_and_completions_are_there(system: &System) {
     }
     let complete = ". /usr/share/bash-completion/completions/hence
         COMP_WORDS=(hence htt) COMP_CWORD=1
-        _hence hence htt hence
+        _clap_complete_hence hence htt hence
         echo ${COMPREPLY[@]}";
     let completed = system.run_with("bash", complete.as_bytes());
     assert_eq!(words_of(&completed), "http\n");

@@ -122,12 +122,7 @@ fn a_result_is_written_whole_or_not_at_all() {
 }
 
 #[test]
-fn shells_and_manuals_are_served() {
-    for shell in ["bash", "zsh", "fish"] {
-        let script = run(&["completions", shell]);
-        assert_eq!(script.status.code(), Some(0));
-        assert!(String::from_utf8_lossy(&script.stdout).contains("compile"));
-    }
+fn manuals_are_served() {
     let page = run(&["man"]);
     assert!(String::from_utf8_lossy(&page.stdout).contains(".TH hence 1"));
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("man");

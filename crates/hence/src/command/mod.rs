@@ -5,7 +5,7 @@ mod blame;
 mod check;
 mod compare;
 mod compile;
-mod completions;
+pub mod completions;
 mod console;
 mod diff;
 mod doctor;

@@ -170,13 +170,7 @@ fn shown_thing(state: &State, thing: &Thing) -> Shown {
 }
 
 fn related(state: &State, thing: &Thing, relation: Relation) -> Vec<Related> {
-    let other = match relation {
-        Relation::Group => Kind::Group,
-        Relation::Node => Kind::Node,
-        Relation::Param => Kind::Param,
-        Relation::Feature | Relation::Include => Kind::Feature,
-        Relation::Depend | Relation::Conflict => thing.kind,
-    };
+    let other = relation.other(thing.kind);
     let plain = |name: String| Related {
         name: spelling(state, other, &name),
         value: None,
