@@ -220,7 +220,10 @@ fn follow_a_value_to_its_line(browser: &mut Browser) {
     let drawn = browser.evaluate(
         "[...document.querySelectorAll('.picture .box:not(.lost) .title')].map((title) => title.textContent)",
     );
-    assert_eq!(drawn, json!(["8080", "web", "Web", "site.cf2:1"]));
+    assert_eq!(
+        drawn,
+        json!(["8080", "web", "Web", "site.cf2:9", "site.cf2:1"])
+    );
     let lost = browser.evaluate("document.querySelectorAll('.chain > li.lost').length");
     assert_eq!(lost, 1, "what it beat is told, too");
     press(browser, &link("web1"));

@@ -30,6 +30,8 @@ const MOST: usize = 50;
 const DRAWN: usize = 12;
 /// So many features of a chain of features are in the picture.
 const DEEP: usize = 5;
+/// So many lines that one has something from are in the picture.
+const ORIGINS: usize = 4;
 /// So much of a value is told.
 const LONGEST: usize = 2000;
 
@@ -188,7 +190,7 @@ fn made(archive: &Archive<'_>, contribution: &Contribution) -> Html {
         false => html(": “{}”", &[&made.message]),
     };
     html(
-        "Asserted by {} in version {}, {} UTC{}.",
+        "Asserted by {} in version {}, {}{}.",
         &[
             &made.author,
             &version(assertion.since),
@@ -240,8 +242,8 @@ fn line(place: &str, text: Option<&str>, words: &str) -> Html {
     )
 }
 
-/// Sources on the left, then features, from those that say it to those that are installed, then groups, and the value on
-/// the right.
+/// Sources on the left, what is written before what is made of it; then features, from those that say it to those that are
+/// installed, then groups, and the value on the right.
 fn picture(service: &Service, archive: &Archive<'_>, explanation: &Explanation) -> Html {
     let mut picture = Picture::default();
     let first = explanation.chain.len().saturating_sub(DRAWN);
@@ -253,20 +255,31 @@ fn picture(service: &Service, archive: &Archive<'_>, explanation: &Explanation) 
             archive.written(&contribution.key, &assertion)
         })
         .collect();
-    let sources = usize::from(written.iter().any(Option::is_some));
+    let sources: Vec<Option<Sources<'_>>> = written
+        .iter()
+        .map(|written| written.as_ref().map(Sources::of))
+        .collect();
+    let said = sources.iter().flatten();
+    let origins = usize::from(said.clone().any(|sources| !sources.origins.is_empty()));
+    let before = origins + usize::from(said.count() > 0);
     let features = chain.iter().map(|one| one.features.len().min(DEEP));
     let features = features.max().unwrap_or(0);
+    let heights = sources.iter().map(|sources| {
+        let origins = sources.as_ref().map_or(0, |sources| sources.origins.len());
+        origins.max(1)
+    });
     let value = picture.shape(Shape {
-        column: sources + features + 1,
-        row: chain.len().saturating_sub(1),
+        column: before + features + 1,
+        row: heights.clone().sum::<usize>().saturating_sub(1),
         class: "value",
         title: legible(service, &explanation.value.to_string()),
         detail: explanation.parameter.to_string(),
         to: None,
     });
-    for (at, (contribution, written)) in chain.iter().rev().zip(written.iter().rev()).enumerate() {
+    let mut top = 0;
+    for ((contribution, sources), height) in chain.iter().zip(&sources).zip(heights).rev() {
         let (class, _) = became(contribution);
-        let row = 2 * at;
+        let row = top + height - 1;
         let to = Some(address(&["groups", &contribution.group]));
         let (title, detail, to) = match contribution.membership {
             Membership::Identity => (explanation.node.as_str(), "node", None),
@@ -274,7 +287,7 @@ fn picture(service: &Service, archive: &Archive<'_>, explanation: &Explanation) 
             _ => (contribution.group.as_str(), "group", to),
         };
         let group = picture.shape(Shape {
-            column: sources + features,
+            column: before + features,
             row,
             class,
             title: title.to_owned(),
@@ -285,7 +298,7 @@ fn picture(service: &Service, archive: &Archive<'_>, explanation: &Explanation) 
         let mut last = group;
         for (depth, feature) in drawn(&contribution.features).into_iter().enumerate() {
             let feature = picture.shape(Shape {
-                column: sources + features - 1 - depth,
+                column: before + features - 1 - depth,
                 row,
                 class,
                 title: feature.to_string(),
@@ -295,19 +308,71 @@ fn picture(service: &Service, archive: &Archive<'_>, explanation: &Explanation) 
             picture.line(feature, last, class);
             last = feature;
         }
-        if let Some(written) = written {
-            let source = picture.shape(Shape {
-                column: 0,
-                row,
-                class,
-                title: line_of(&written.place).to_owned(),
-                detail: written.line.clone().unwrap_or_default(),
-                to: None,
-            });
-            picture.line(source, last, class);
+        if let Some(sources) = sources {
+            let said = picture.shape(sources.said.shape(origins, row, class));
+            picture.line(said, last, class);
+            for (at, origin) in sources.origins.iter().enumerate() {
+                let origin = picture.shape(origin.shape(0, top + 2 * at, class));
+                picture.line(origin, said, class);
+            }
         }
+        top += 2 * height;
     }
     picture.drawn("The way of the value, from its sources on the left; the same is said below")
+}
+
+/// The lines of sources behind an assertion that are in the picture.
+struct Sources<'w> {
+    /// The one that says it,
+    said: Line<'w>,
+    /// and those that it has it from.
+    origins: Vec<Line<'w>>,
+}
+
+/// A line of a source.
+#[derive(Clone, Copy)]
+struct Line<'w> {
+    place: &'w str,
+    text: &'w str,
+}
+
+impl<'w> Sources<'w> {
+    /// What is computed is said where that happens, of parts from elsewhere. What is not is said where its way ends, and
+    /// written where it begins.
+    fn of(written: &'w Written) -> Self {
+        let line = |place: &'w str, text: &'w Option<String>| Line {
+            place: line_of(place),
+            text: text.as_deref().unwrap_or_default(),
+        };
+        let here = line(&written.place, &written.line);
+        let steps = written.steps.iter();
+        let mut steps = steps.map(|step| line(&step.step.place, &step.line));
+        let (said, others): (Line<'w>, Vec<Line<'w>>) = match written.computed {
+            Some(_) => (here, steps.collect()),
+            None => (steps.next_back().unwrap_or(here), vec![here]),
+        };
+        let mut origins: Vec<Line<'w>> = Vec::new();
+        for other in others {
+            let is_known = |known: &Line<'_>| known.place == other.place;
+            if origins.len() < ORIGINS && !is_known(&said) && !origins.iter().any(is_known) {
+                origins.push(other);
+            }
+        }
+        Self { said, origins }
+    }
+}
+
+impl Line<'_> {
+    fn shape(self, column: usize, row: usize, class: &'static str) -> Shape {
+        Shape {
+            column,
+            row,
+            class,
+            title: self.place.to_owned(),
+            detail: self.text.to_owned(),
+            to: None,
+        }
+    }
 }
 
 /// The features of a chain that are in the picture: the one that says it, and those that lead to it as far as there is room.
