@@ -161,7 +161,7 @@ pub struct Commit {
 
 /// Commands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "commands are a text, or a list of objects")]
 pub enum Commands {
     /// In their own language.
     Text(String),

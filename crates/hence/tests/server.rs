@@ -383,6 +383,16 @@ fn what_cannot_be_served_or_reached_is_said() {
         "token",
     ]);
     assert!(refused.contains("server.address"), "{refused}");
+    // Another token would help, which is the caller's to say: it is no failure.
+    std::fs::write(directory.0.join("guess"), "hence_guessed").unwrap();
+    let guess = ["--server", server.url.as_str(), "--token-file", "guess"];
+    for command in [&["list", "nodes"][..], &["add", "node", "n1"]] {
+        let output = directory.run(&with(command, &guess));
+        let words = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{words}");
+        assert!(words.contains("server.unauthorised"), "{words}");
+        assert!(words.contains("`--token-file FILE`"), "{words}");
+    }
     let url = server.url.clone();
     server.kill();
     let refused = directory.refused(&["list", "nodes", "--server", &url, "--token-file", "token"]);

@@ -6,6 +6,7 @@
 pub mod access;
 pub mod activation;
 mod aim;
+pub mod changes;
 pub mod explained;
 pub mod history;
 pub mod moment;

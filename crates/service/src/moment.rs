@@ -1,12 +1,12 @@
 //! Moments as people read them.
 
-/// A moment as people read it: the day and the time, in UTC.
+/// A moment as people and programs read it: the day and the time, in UTC, and saying so.
 pub fn moment(milliseconds: u64) -> String {
     let seconds = milliseconds / 1000;
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
     let (year, month, day) = civil(days);
     let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}Z")
 }
 
 /// The date of a day after the first of January 1970, in a calendar whose years begin in March.
@@ -33,8 +33,8 @@ mod tests {
 
     #[test]
     fn moments_are_dates() {
-        assert_eq!(moment(0), "1970-01-01 00:00:00");
-        assert_eq!(moment(951_782_400_000), "2000-02-29 00:00:00");
-        assert_eq!(moment(1_769_860_799_999), "2026-01-31 11:59:59");
+        assert_eq!(moment(0), "1970-01-01 00:00:00Z");
+        assert_eq!(moment(951_782_400_000), "2000-02-29 00:00:00Z");
+        assert_eq!(moment(1_769_860_799_999), "2026-01-31 11:59:59Z");
     }
 }

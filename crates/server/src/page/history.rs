@@ -10,6 +10,7 @@ use hence_fleet::token::{Bearer, Role, Token, is_access};
 use hence_ledger::entry::{Nodes, Origin, Scope};
 use hence_ledger::{Act, Assertion, Change, Entry, Hash};
 use hence_service::Service;
+use hence_service::changes::counted;
 use hence_service::explained::shown;
 use hence_service::moment::moment;
 use hence_store::{NO_SUCH_VERSION, Receipt};
@@ -100,7 +101,10 @@ fn row(
     let what = match &entry.act {
         Act::Commit { changes, .. } => html(
             "{} <span class=\"calm\">{}</span>",
-            &[&means.said(entry, changes, BRIEF), &counted(changes)],
+            &[
+                &means.said(entry, changes, BRIEF),
+                &counted(changes, grouped),
+            ],
         ),
         _ => act(entry),
     };
@@ -208,24 +212,6 @@ fn by_owner(changes: &[Change]) -> Html {
     }
 }
 
-/// How many keys were asserted, changed and retracted.
-fn counted(changes: &[Change]) -> String {
-    let count = |is_it: fn(&Change) -> bool| changes.iter().filter(|change| is_it(change)).count();
-    let counts = [
-        (count(|change| change.before.is_none()), "asserted"),
-        (
-            count(|change| change.before.is_some() && change.after.is_some()),
-            "changed",
-        ),
-        (count(|change| change.after.is_none()), "retracted"),
-    ];
-    let counts = counts.iter().filter(|(count, _)| *count > 0);
-    let words: Vec<String> = counts
-        .map(|(count, word)| format!("{} {word}", grouped(*count)))
-        .collect();
-    words.join(", ")
-}
-
 /// Which versions were undone and by which, down to one. An undo that was undone itself does not count.
 fn undone(service: &Service, down_to: u64) -> Result<HashMap<u64, u64>, No> {
     let newest = service.repository().version();
@@ -255,7 +241,7 @@ fn act(entry: &Entry) -> Html {
                 &[&version(*undone)],
             );
         }
-        Act::Commit { changes, .. } => ("calm", counted(changes)),
+        Act::Commit { changes, .. } => ("calm", counted(changes, grouped)),
         Act::Activation {
             target, changed, ..
         } => {
@@ -367,7 +353,7 @@ fn page(
     html(
         "{}<p class=\"kicker\"><a href=\"/history\">History</a></p>\n<h1>Version {}</h1>\n\
          <dl class=\"facts\">\n<div><dt>What</dt><dd>{}</dd></div>\n<div><dt>Who</dt><dd>{}</dd></div>\n\
-         <div><dt>When</dt><dd>{} UTC</dd></div>\n<div><dt>Why</dt><dd>{}</dd></div>\n<div><dt>How</dt><dd>{}</dd></div>\n\
+         <div><dt>When</dt><dd>{}</dd></div>\n<div><dt>Why</dt><dd>{}</dd></div>\n<div><dt>How</dt><dd>{}</dd></div>\n\
          </dl>\n{}{}{}",
         &[
             &flash,

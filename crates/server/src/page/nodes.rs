@@ -491,7 +491,7 @@ pub(super) fn when(time: u64, now: u64) -> Html {
     };
     let exactly = moment(time);
     html(
-        "<time datetime=\"{}Z\" title=\"{} UTC\">{}</time>",
+        "<time datetime=\"{}\" title=\"{}\">{}</time>",
         &[&exactly.replace(' ', "T"), &exactly, &ago],
     )
 }

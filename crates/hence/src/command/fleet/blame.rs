@@ -50,7 +50,7 @@ pub fn node(
     match format {
         Format::Json => print_json(console, &rows)?,
         Format::Text => {
-            let text = text(&rows, console.is_colourful());
+            let text = text(&rows, service, console.is_colourful());
             console.data().write_all(text.as_bytes())?;
             super::explain::tell_pending(console, service, node, parameters)?;
         }
@@ -79,7 +79,7 @@ fn row(archive: &Archive<'_>, explanation: &Explanation) -> Option<Row> {
 }
 
 /// The origins in columns, then the values.
-fn text(rows: &[Row], colour: bool) -> String {
+fn text(rows: &[Row], service: &Service, colour: bool) -> String {
     let grey = |text: &str| match (colour, text) {
         (true, text) if !text.is_empty() => format!("\x1b[2m{text}\x1b[0m"),
         (_, text) => text.to_owned(),
@@ -105,7 +105,7 @@ fn text(rows: &[Row], colour: bool) -> String {
         if row.beats > 0 {
             remarks.push_str(&format!("   beats {}", row.beats));
         }
-        let line = format!("{} = {}", row.path, row.value);
+        let line = format!("{} = {}", row.path, service.legible(&row.value));
         text.push_str(&format!(
             "{} │ {}{}\n",
             grey(&legible::line(&gutter)),

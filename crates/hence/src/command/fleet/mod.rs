@@ -36,6 +36,8 @@ use hence_ledger::{Change, Fault, Key, Vocabulary};
 use hence_model::diagnostic::{Code, Diagnostic, Label};
 use hence_model::source::{FileId, ReadError, Sources, Span};
 use hence_model::unit::Unit;
+use hence_server::{FORBIDDEN, UNAUTHORISED};
+use hence_service::changes;
 pub use hence_service::explained::shown;
 pub use hence_service::moment::moment;
 use hence_service::seal::Seal;
@@ -350,23 +352,34 @@ const WHICH_SERVER: &str = "the address is that of `--server URL`, or else of `$
 /// Why a server did not do something.
 pub fn failed(failure: Failure) -> Stop {
     let is_refused = matches!(failure, Failure::Refused(..));
-    let mut trouble = Box::new(failure.diagnostics().remove(0));
-    if trouble.code == hence_server::UNAUTHORISED {
-        // What helps who writes requests does not help who writes commands.
-        trouble.help = vec![WHICH_TOKEN.to_owned()];
-    } else if trouble.code == UNREACHABLE && trouble.help.is_empty() {
-        trouble.help.push(WHICH_SERVER.to_owned());
-    }
+    let trouble = Box::new(advised(failure.diagnostics().remove(0)));
     match is_refused {
         true => Stop::Refused(trouble),
         false => Stop::Failed(trouble),
     }
 }
 
+/// What a server says to those who write requests, for those who write commands.
+fn advised(mut trouble: Diagnostic) -> Diagnostic {
+    if trouble.code == UNAUTHORISED {
+        trouble.help = vec![WHICH_TOKEN.to_owned()];
+    } else if trouble.code == UNREACHABLE && trouble.help.is_empty() {
+        trouble.help.push(WHICH_SERVER.to_owned());
+    }
+    trouble
+}
+
 /// Says all that is in the way.
 pub fn stop(console: &mut Console<'_>, refused: Refused) -> Stop {
     match refused {
-        Refused::Failed(error) => Stop::Failed(Box::new(error.into())),
+        Refused::Failed(error) => {
+            let trouble = Box::new(advised(error.into()));
+            // A store behind a server may be there, and not for everybody.
+            match [UNAUTHORISED, FORBIDDEN].contains(&trouble.code) {
+                true => Stop::Refused(trouble),
+                false => Stop::Failed(trouble),
+            }
+        }
         Refused::Because(mut troubles) => {
             let last = troubles.pop().expect("there is a reason");
             for trouble in &troubles {
@@ -670,20 +683,7 @@ fn some(console: &mut Console<'_>, mut lines: impl ExactSizeIterator<Item = Stri
 
 /// How many assertions came, changed and went.
 pub fn counted(changes: &[Change]) -> String {
-    let count = |is_it: fn(&Change) -> bool| changes.iter().filter(|change| is_it(change)).count();
-    let counts = [
-        (count(|change| change.before.is_none()), "asserted"),
-        (
-            count(|change| change.before.is_some() && change.after.is_some()),
-            "changed",
-        ),
-        (count(|change| change.after.is_none()), "retracted"),
-    ];
-    let words = counts.iter().filter(|(count, _)| *count > 0);
-    let words: Vec<String> = words
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
-    words.join(", ")
+    changes::counted(changes, |count| count.to_string())
 }
 
 /// So many of something.
