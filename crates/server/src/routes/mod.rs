@@ -154,10 +154,10 @@ impl<T: DeserializeOwned + words::Asked> FromRequest<Arc<Hub>> for Sent<T> {
             let message = format!("what was sent cannot be understood: {error}");
             No::new(BAD_REQUEST, message)
         };
-        let sent = serde_json::from_slice(body).map_err(unclear)?;
+        // A field that is misspelt is not told to be missing.
         let fields: BTreeMap<String, IgnoredAny> = serde_json::from_slice(body).map_err(unclear)?;
         must_be_known(&fields, T::FIELDS)?;
-        Ok(Sent(sent))
+        serde_json::from_slice(body).map(Sent).map_err(unclear)
     }
 }
 

@@ -800,6 +800,26 @@ fn many_are_told_page_by_page() {
 }
 
 #[test]
+fn a_body_that_is_wrong_is_told_what_would_be_right() {
+    let server = Server::start(Limits::default());
+    for (body, told) in [
+        (
+            "{\"commandz\": \"assert node/x\"}",
+            "did you mean `commands`?",
+        ),
+        (
+            "{\"commands\": 7}",
+            "commands are a text, or a list of objects",
+        ),
+        ("[]", "must be an object"),
+    ] {
+        let (status, answer) = server.status("POST", "/api/v1/commits", &server.admin, body);
+        assert_eq!(status, 400, "{answer}");
+        assert!(answer.contains(told), "{answer}");
+    }
+}
+
+#[test]
 fn what_is_hostile_is_refused_and_does_nothing() {
     let limits = Limits {
         body: 10_000,
