@@ -187,17 +187,8 @@ impl<'w> Console<'w> {
 
     /// Does something in the same world, with nobody listening.
     pub fn unheard<T>(&self, work: impl FnOnce(&mut Console<'_>) -> T) -> T {
-        let mut world = World {
-            directory: self.world.directory.clone(),
-            stdin: Box::new(io::empty()),
-            typed: false,
-            stdout: Box::new(io::sink()),
-            stderr: Box::new(io::sink()),
-            attended: false,
-            colour: false,
-            variable: self.world.variable,
-            now: self.world.now,
-        };
+        let directory = self.world.directory.clone();
+        let mut world = World::unheard(directory, self.world.variable, self.world.now);
         let mut console = Console::new(&mut world, self.form, Colour::Never);
         console.set_data_directory(self.data_directory.clone());
         console.input = self.input.clone();

@@ -58,6 +58,27 @@ pub struct World {
     pub now: fn() -> u64,
 }
 
+impl World {
+    /// A world in which nobody listens, and nobody answers.
+    pub fn unheard(
+        directory: PathBuf,
+        variable: fn(&str) -> Option<String>,
+        now: fn() -> u64,
+    ) -> Self {
+        Self {
+            directory,
+            stdin: Box::new(io::empty()),
+            typed: false,
+            stdout: Box::new(io::sink()),
+            stderr: Box::new(io::sink()),
+            attended: false,
+            colour: false,
+            variable,
+            now,
+        }
+    }
+}
+
 /// How it went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {

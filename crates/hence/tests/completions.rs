@@ -99,6 +99,26 @@ fn what_could_come_next_is_known_in_each_place() {
 }
 
 #[test]
+fn who_asks_nothing_is_told_nothing() {
+    let here = Directory::new("nothing");
+    for (shell, words) in [
+        ("fish", &[][..]),
+        ("fish", &["--"]),
+        ("bash", &["--"]),
+        ("cmd", &["--", "hence", "w"]),
+    ] {
+        let output = here
+            .hence()
+            .env("HENCE_COMPLETE", shell)
+            .args(words)
+            .output();
+        let output = output.unwrap();
+        assert_eq!(output.status.code(), Some(1), "{shell} {words:?}");
+        assert!(output.stdout.is_empty() && output.stderr.is_empty());
+    }
+}
+
+#[test]
 fn a_shell_completes_by_the_script() {
     let here = Directory::new("bash");
     let script = here.hence().args(["completions", "bash"]).output().unwrap();

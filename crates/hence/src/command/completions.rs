@@ -2,7 +2,6 @@
 //! files, and the names that a fleet knows.
 
 use std::ffi::{OsStr, OsString};
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -54,11 +53,10 @@ impl Completions {
 /// Answers a shell that asks what could come next. What keeps us from an answer is not its user's matter now.
 pub fn answer(shell: &str, asked: &[OsString], world: &mut World) -> Exit {
     let shells = Shells::builtins();
-    let Some(shell) = shells.completer(shell) else {
+    let mut words = asked.splitn(2, |word| word == "--");
+    let (Some(shell), Some(words @ [_, ..])) = (shells.completer(shell), words.nth(1)) else {
         return Exit::Input;
     };
-    let begin = asked.iter().position(|word| word == "--");
-    let words = &asked[begin.map_or(asked.len(), |at| at + 1)..];
     let index = (world.variable)("_CLAP_COMPLETE_INDEX").and_then(|index| index.parse().ok());
     let index = index.unwrap_or(words.len().saturating_sub(1));
     let mut hence = Arguments::command();
@@ -278,17 +276,7 @@ impl Typed {
 
     /// What a ledger says, if there is one and it can be read.
     fn read<T>(&self, read: impl FnOnce(&Service) -> T) -> Option<T> {
-        let mut world = World {
-            directory: self.directory.clone(),
-            stdin: Box::new(io::empty()),
-            typed: false,
-            stdout: Box::new(io::sink()),
-            stderr: Box::new(io::sink()),
-            attended: false,
-            colour: false,
-            variable: self.variable,
-            now: self.now,
-        };
+        let mut world = World::unheard(self.directory.clone(), self.variable, self.now);
         let mut console = Console::new(&mut world, Form::Text, Colour::Never);
         let service = self.ledger.as_ref()?.open(&mut console).ok()?;
         Some(read(&service))
