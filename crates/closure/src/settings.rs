@@ -153,12 +153,11 @@ impl Settings {
     }
 
     /// What the server that is installed says about its modules.
-    pub(crate) fn learn_modules(&self, host: &dyn Host, root: &Path) -> Result<Modules, Refused> {
+    pub(crate) fn learn_modules(&self, host: &dyn Host) -> Result<Modules, Refused> {
         match self.server {
             Server::Nginx => Ok(Modules::default()),
             Server::Apache => {
-                let scratch = root.join("modules.new");
-                let modules = Modules::learn(host, Path::new(AVAILABLE), &self.program, &scratch);
+                let modules = Modules::learn(host, Path::new(AVAILABLE), &self.program);
                 modules.map_err(|why| Error::new(NO_SERVER, why).into())
             }
         }

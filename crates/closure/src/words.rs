@@ -506,6 +506,11 @@ impl Subject {
             Self::Listen(_) if words == ["tls"] => Said::Tls,
             Self::Default(_) => Said::Of(Name::read(one("the name of a host")?)?),
             Self::Cert(..) => Said::Cert(object("cert", one("a certificate")?)?),
+            Self::Alias(host, name) if host == name => {
+                let fault = Fault::new(format!("`{name}` is the name of the host itself"));
+                let help = "an alias is another name of it: `assert host` alone serves this one";
+                return Err(fault.code(FORM).help(help));
+            }
             Self::Listen(_)
             | Self::Alias(..)
             | Self::Right(..)
@@ -549,7 +554,7 @@ impl Subject {
                 [] => return Err(nothing("a reason").help(usage(self.word()))),
                 words => Said::Text(words.join(" ").into()),
             },
-            Self::At(_, aspect, _) => match aspect {
+            Self::At(_, aspect, url) => match aspect {
                 Aspect::Tree => Said::Tree(object("tree", one("a snapshot")?)?),
                 Aspect::File => Said::Blob(object("blob", one("content")?)?),
                 Aspect::Index => match words {
@@ -561,7 +566,14 @@ impl Subject {
                 },
                 Aspect::Type => Said::Type(Media::read(one("a type")?)?),
                 Aspect::Redirect => match words {
-                    [status, target] => Said::Redirect(redirection(status)?, leads(target)?),
+                    [status, target] => {
+                        let target = leads(target)?;
+                        if Url::requested(target.as_str()).as_ref() == Some(url) {
+                            let fault = Fault::new(format!("`{url}` would lead to itself"));
+                            return Err(fault.code(FORM).help("name the URL where it is now"));
+                        }
+                        Said::Redirect(redirection(status)?, target)
+                    }
                     [_, _, more, ..] => {
                         return Err(form(format!("nothing goes on with `{more}` here")));
                     }
@@ -576,13 +588,16 @@ impl Subject {
         Ok(said)
     }
 
-    /// Refuses what is longer than Apache reads a line of a map.
+    /// Refuses what is longer than Apache reads a line of a map, or an expression.
     fn is_short(&self, said: &Said) -> Result<(), Fault> {
-        let Self::At(_, Aspect::File | Aspect::Index | Aspect::Type | Aspect::Redirect, url) = self
-        else {
-            return Ok(());
+        let (url, said) = match self {
+            Self::At(_, Aspect::File | Aspect::Index | Aspect::Type | Aspect::Redirect, url) => {
+                (url, said.to_string().len())
+            }
+            Self::At(_, _, url) | Self::Waive(_, _, url) | Self::Right(_, _, url) => (url, 0),
+            _ => return Ok(()),
         };
-        let length = url.to_string().len() + said.to_string().len();
+        let length = url.to_string().len() + said;
         match length <= LONGEST {
             true => Ok(()),
             false => {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hence_closure::address::Name;
+use hence_closure::checks::RING;
 use hence_closure::closure::{Now, Published};
 use hence_closure::model::{Request, behaviour};
 use hence_closure::probe::Probe;
@@ -121,9 +122,12 @@ fn walk(server: Server, seed: u64, states: usize) -> BTreeMap<u16, usize> {
                 ..
             }) => {}
             Ok(Published::Nothing) => continue,
-            Err(Refused::Because(troubles))
-                if troubles.iter().all(|one| one.code == NAME_TAKEN) =>
-            {
+            Err(Refused::Because(troubles)) => {
+                let mut errors = troubles.iter().filter(|one| one.is_error());
+                assert!(
+                    errors.all(|one| [NAME_TAKEN, RING].contains(&one.code)),
+                    "{everything}\n{troubles:#?}"
+                );
                 continue;
             }
             other => panic!("{everything}\n{other:#?}\n{}", root.log()),
