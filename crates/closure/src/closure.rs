@@ -422,23 +422,20 @@ impl<'h> Closure<'h> {
         };
         let mut broken = None;
         let mut warnings = Vec::new();
-        let mut check = |state: &State, changes: &[Change]| match stage.prepare(
-            state,
-            changes,
-            &old,
-            before + 1,
-            occasion,
-        ) {
-            Ok(troubles) => {
-                warnings.clone_from(&troubles);
-                troubles
+        let mut check = |state: &State, changes: &[Change]| {
+            if changes.is_empty() {
+                return Vec::new();
             }
-            Err(error) => {
-                broken = Some(error);
-                vec![Diagnostic::error(
-                    FAILED,
-                    "the new generation could not be written",
-                )]
+            match stage.prepare(state, changes, &old, before + 1, occasion) {
+                Ok(troubles) => {
+                    warnings.clone_from(&troubles);
+                    troubles
+                }
+                Err(error) => {
+                    broken = Some(error);
+                    let message = "the new generation could not be written";
+                    vec![Diagnostic::error(FAILED, message)]
+                }
             }
         };
         let mut rules = Rules {

@@ -63,6 +63,10 @@ const LAST: usize = 12;
 /// So many files of a snapshot are asked for.
 const SAMPLE: usize = 3;
 
+/// So much room there must be on the disk, or nothing is switched to: Apache ends when it is told of a generation and cannot
+/// write down its number again.
+const ROOM: u64 = 1 << 20;
+
 /// What is written is for nobody to change.
 pub(crate) const MODE: u32 = 0o444;
 
@@ -239,6 +243,15 @@ impl Stage<'_> {
         state: &State,
         generation: u64,
     ) -> Result<Result<(), Box<Diagnostic>>, Refused> {
+        let room = self.host.room(self.root).map_err(failed)?;
+        if room < ROOM {
+            let message = format!(
+                "there is room for {room} bytes on the disk, and no server could go on with that"
+            );
+            let trouble = Diagnostic::error(NO_ROOM, message);
+            let help = "make room on the disk of the closure; what is served stays as it is";
+            return Ok(Err(Box::new(trouble.help(help))));
+        }
         let configuration = match self.configuration(site, generation) {
             Ok(configuration) => configuration,
             Err(trouble) => return Ok(Err(trouble)),

@@ -185,3 +185,24 @@ fn who_has_the_place_of_a_server_is_told_before_it_is_started() {
         assert_eq!(status(endpoint), Some(200), "{server:?}");
     }
 }
+
+#[test]
+fn root_runs_no_server_of_another_user() {
+    if !Machine.is_privileged() {
+        return;
+    }
+    let root = Root::new(Server::Nginx);
+    let said = root.path.join("server");
+    let before = std::fs::read(&said).unwrap();
+    let text = String::from_utf8(before.clone()).unwrap();
+    Machine.give(&root.path, 65_534, 65_534).unwrap();
+    for user in ["", "user root 0 0\n"] {
+        let lines = text.lines().filter(|line| !line.starts_with("user "));
+        let lines: String = lines.map(|line| format!("{line}\n")).collect();
+        std::fs::write(&said, lines + user).unwrap();
+        let refused = Closure::open(&Machine, &root.path).map(drop).unwrap_err();
+        assert!(refused.is(NO_CLOSURE), "{user:?} {refused:?}");
+    }
+    std::fs::write(&said, before).unwrap();
+    Machine.give(&root.path, 0, 0).unwrap();
+}
