@@ -94,7 +94,7 @@ Include "{types}"
 DocumentRoot "{root}/file"
 AccessFileName ".none"
 DirectoryIndex disabled
-IndexIgnore .[!.]* ..?*
+IndexIgnore .[!.] .[!.]* ..? ..?*
 IndexOptions ShowForbidden Charset=UTF-8
 EnableMMAP Off
 FileETag INode MTime Size

@@ -71,9 +71,11 @@ pub const FILES: [&str; 14] = [
     "/%20server%20%7B",
 ];
 /// Names of files that one of the servers could take for something else.
-const ODD: [&str; 14] = [
+const ODD: [&str; 16] = [
     ".hidden",
     "..hidden",
+    ".h",
+    "..h",
     ".html",
     ".htaccess",
     "x.html~",
