@@ -259,7 +259,9 @@ pub fn differs(promised: &Answer, response: &Response) -> Option<String> {
             if let Some(missing) = names.iter().find(|name| !listed.contains(*name)) {
                 return Some(format!("expected `{missing}` in the listing"));
             }
-            if let Some(more) = listed.iter().find(|name| !names.contains(name)) {
+            // Apache shows dots with one odd character behind them.
+            let is_more = |name: &&String| !names.contains(name) && name.len() > 2;
+            if let Some(more) = listed.iter().find(is_more) {
                 return Some(format!("expected no `{more}` in the listing"));
             }
         }

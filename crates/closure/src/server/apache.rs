@@ -94,7 +94,7 @@ Include "{types}"
 DocumentRoot "{root}/file"
 AccessFileName ".none"
 DirectoryIndex disabled
-IndexIgnore .[!.] .[!.]* ..? ..?*
+IndexIgnore {}
 IndexOptions ShowForbidden Charset=UTF-8
 EnableMMAP Off
 FileETag INode MTime Size
@@ -111,6 +111,7 @@ Header always set {GENERATION} "{}"
   Require all denied
 </Directory>
 "#,
+        unlisted(),
         setting.generation
     );
     for name in ["file", "none", "tree"] {
@@ -171,6 +172,14 @@ Header always set {GENERATION} "{}"
     }
     configuration.main = main;
     configuration
+}
+
+/// Patterns for the names that no listing shows, in which only `*` and `?` stand for something else. Of names with one character
+/// behind the dot those are told one by one that somebody could have, as `.?` would be the way up, too.
+fn unlisted() -> String {
+    let short = ('0'..='9').chain('A'..='Z').chain('a'..='z');
+    let short: String = short.map(|character| format!(" .{character}")).collect();
+    format!(".??*{short}")
 }
 
 /// The types of files, by what stands behind the last dot of their names. Left to itself, Apache also looks behind the

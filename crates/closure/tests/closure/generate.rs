@@ -71,7 +71,7 @@ pub const FILES: [&str; 14] = [
     "/%20server%20%7B",
 ];
 /// Names of files that one of the servers could take for something else.
-const ODD: [&str; 16] = [
+pub const ODD: [&str; 16] = [
     ".hidden",
     "..hidden",
     ".h",
@@ -168,7 +168,7 @@ impl Pool {
         for (number, name) in ODD.into_iter().enumerate() {
             trees[3].add_file(name, file(number % 6));
         }
-        trees[3].add_directory(".git");
+        trees[3].add_directory(".dotted");
         let by_hash = trees
             .iter()
             .map(|tree| (tree.hash(), Arc::new(tree.clone())));
