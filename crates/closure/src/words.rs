@@ -46,6 +46,8 @@ pub const FORM: Code = Code::new("http.form");
 
 /// So many bytes a URL and what is said about it alone may have.
 const LONGEST: usize = 900;
+/// So many bytes a URL may have, as it is when it is decoded: nginx counts them in one byte.
+const LONGEST_URL: usize = 255;
 
 /// The vocabulary of an HTTP service.
 #[derive(Clone, Copy, Debug, Default)]
@@ -588,21 +590,30 @@ impl Subject {
         Ok(said)
     }
 
-    /// Refuses what is longer than Apache reads a line of a map, or an expression.
+    /// Refuses a URL that is longer than nginx finds one, and what is longer than Apache reads a line of a map.
     fn is_short(&self, said: &Said) -> Result<(), Fault> {
-        let (url, said) = match self {
-            Self::At(_, Aspect::File | Aspect::Index | Aspect::Type | Aspect::Redirect, url) => {
-                (url, said.to_string().len())
-            }
-            Self::At(_, _, url) | Self::Waive(_, _, url) | Self::Right(_, _, url) => (url, 0),
-            _ => return Ok(()),
+        let (Self::At(_, _, url) | Self::Waive(_, _, url) | Self::Right(_, _, url)) = self else {
+            return Ok(());
         };
-        let length = url.to_string().len() + said;
-        match length <= LONGEST {
-            true => Ok(()),
-            false => {
-                let message = format!("this {} is too long: {length} bytes", self.word());
-                let fault = Fault::new(message).code(FORM);
+        let form = |message: String| Fault::new(message).code(FORM);
+        let length = url.as_str().len();
+        if length > LONGEST_URL {
+            let fault = form(format!("this URL is too long: {length} bytes"));
+            return Err(fault.help(format!("it has at most {LONGEST_URL}, on both servers")));
+        }
+        let length = url.to_string().len() + said.to_string().len();
+        let is_mapped = matches!(
+            self,
+            Self::At(
+                _,
+                Aspect::File | Aspect::Index | Aspect::Type | Aspect::Redirect,
+                _
+            )
+        );
+        match is_mapped && length > LONGEST {
+            false => Ok(()),
+            true => {
+                let fault = form(format!("this {} is too long: {length} bytes", self.word()));
                 Err(fault.help(format!(
                     "a URL and what is said about it have at most {LONGEST} bytes"
                 )))

@@ -212,7 +212,7 @@ fn what_does_not_fit_into_a_line_of_a_map_is_refused() {
     assert!(refused(&format!("redirect foo.test {long} 301 /")));
     assert!(refused(&format!("redirect foo.test /a 301 {long}")));
     // The longest that fits is served.
-    let longest = format!("/{}", "x".repeat(900 - 6 - 64));
+    let longest = format!("/{}", "x".repeat(254));
     let everything = real::all(&[
         &format!("listen {endpoint}"),
         "host foo.test",
@@ -235,6 +235,38 @@ fn what_does_not_fit_into_a_line_of_a_map_is_refused() {
     real::commit(&mut closure, &[vec![everything], more].concat()).unwrap();
     closure.start().unwrap();
     assert_eq!(closure.validate(), Ok(Vec::new()));
+}
+
+#[test]
+fn urls_are_as_long_as_both_servers_find_them() {
+    for server in [Server::Apache, Server::Nginx] {
+        let root = Root::new(server);
+        let mut closure = root.open();
+        let blob = closure.content().stage_bytes(b"here").unwrap();
+        let tree = closure.content().stage_bytes(b"").unwrap();
+        let (file, directory) = ("x".repeat(254), "y".repeat(253));
+        let said = [
+            format!("listen {}", real::free_endpoints(1)[0]),
+            "host foo.test".to_owned(),
+            format!("tree foo.test / tree:{tree}"),
+            format!("file foo.test /{file} blob:{blob}"),
+            format!("redirect foo.test /{} 302 /", "z".repeat(254)),
+            format!("access foo.test /{directory}/ none"),
+        ];
+        let said = said.each_ref().map(String::as_str);
+        real::commit(&mut closure, &[real::all(&said)]).unwrap();
+        closure.start().unwrap();
+        assert_eq!(closure.validate(), Ok(Vec::new()), "{server:?}");
+        for words in [
+            format!("file foo.test /x{file} blob:{blob}"),
+            format!("access foo.test /y{directory}/ none"),
+            format!("listing foo.test /y{directory}/"),
+        ] {
+            let words: Vec<&str> = words.split(' ').collect();
+            let (subject, rest) = Subject::read(&words).unwrap();
+            assert!(subject.said(rest).is_err(), "{words:?}");
+        }
+    }
 }
 
 #[test]
