@@ -24,7 +24,7 @@ use hence_store::{Error, Proposal, Receipt, Redb, Refused, Repository, Request, 
 
 use crate::address::{Endpoint, Name};
 use crate::certificate::Certificates;
-use crate::checks::{Names, Occasion};
+use crate::checks::{Names, News, Occasion, in_vain};
 use crate::content::Content;
 use crate::host::Host;
 use crate::modules::Modules;
@@ -155,7 +155,7 @@ fn make(host: &dyn Host, root: &Path, settings: &Settings) -> Result<PathBuf, Re
     for (name, mode) in [("", TOP)].into_iter().chain(DIRECTORIES) {
         make_directory(host, &root, name, mode, settings.user.as_ref())?;
     }
-    let modules = settings.learn_modules(host, &root)?;
+    let modules = settings.learn_modules(host)?;
     settings.write_modules(host, &root, &modules)?;
     let content = Content::new(host, &root);
     let certificates = Certificates::new(host, &root, settings.user.clone());
@@ -235,7 +235,11 @@ impl<'h> Closure<'h> {
     /// The closure below a root.
     pub fn open(host: &'h dyn Host, root: &Path) -> Result<Self, Refused> {
         Settings::of(host, root)?;
-        let store = Redb::open(&root.join("ledger"))?;
+        let ledger = root.join("ledger");
+        if !Redb::is_there(&ledger) && current(host, root)?.is_some_and(|current| current > 0) {
+            return Err(forgotten(root));
+        }
+        let store = Redb::open(&ledger)?;
         Self::on(host, root, Box::new(store))
     }
 
@@ -284,13 +288,13 @@ impl<'h> Closure<'h> {
         Site::of(self.repository.state())
     }
 
-    /// What somebody's commands would do, without doing it.
+    /// What somebody's commands would do, without doing it, and what somebody should know about it.
     pub fn plan(
         &self,
         owner: &str,
         commands: &[Command],
         manner: Manner<'_>,
-    ) -> Result<hence_ledger::Admitted, Vec<Diagnostic>> {
+    ) -> Result<(hence_ledger::Admitted, Vec<Diagnostic>), Vec<Diagnostic>> {
         let mut state = self.repository.state().clone();
         let rights = words::rights(&state);
         let admission = hence_ledger::Admission {
@@ -301,9 +305,21 @@ impl<'h> Closure<'h> {
             rights: &rights,
             version: self.repository.version() + 1,
         };
-        hence_ledger::admit(&mut state, &admission, &Words, &mut |state, _| {
-            publish::clashes(&Site::of(state))
-        })
+        let old = self.site();
+        let mut warnings = Vec::new();
+        let admitted =
+            hence_ledger::admit(&mut state, &admission, &Words, &mut |state, changes| {
+                let news = News {
+                    state,
+                    old: &old,
+                    changes,
+                };
+                let mut troubles = publish::clashes(&Site::of(state));
+                troubles.extend(in_vain(&news, &self.content));
+                warnings.clone_from(&troubles);
+                troubles
+            });
+        Ok((admitted?, warnings))
     }
 
     /// Changes what is promised, and serves it; or says why not, and leaves it as it was. If it is asserted that hosts are
@@ -406,23 +422,20 @@ impl<'h> Closure<'h> {
         };
         let mut broken = None;
         let mut warnings = Vec::new();
-        let mut check = |state: &State, changes: &[Change]| match stage.prepare(
-            state,
-            changes,
-            &old,
-            before + 1,
-            occasion,
-        ) {
-            Ok(troubles) => {
-                warnings.clone_from(&troubles);
-                troubles
+        let mut check = |state: &State, changes: &[Change]| {
+            if changes.is_empty() {
+                return Vec::new();
             }
-            Err(error) => {
-                broken = Some(error);
-                vec![Diagnostic::error(
-                    FAILED,
-                    "the new generation could not be written",
-                )]
+            match stage.prepare(state, changes, &old, before + 1, occasion) {
+                Ok(troubles) => {
+                    warnings.clone_from(&troubles);
+                    troubles
+                }
+                Err(error) => {
+                    broken = Some(error);
+                    let message = "the new generation could not be written";
+                    vec![Diagnostic::error(FAILED, message)]
+                }
             }
         };
         let mut rules = Rules {
@@ -443,12 +456,7 @@ impl<'h> Closure<'h> {
 
     /// The generation that is served, by the link to it.
     pub fn current(&self) -> Result<Option<u64>, Refused> {
-        let to = self.host.link(&self.root.join("current")).map_err(failed)?;
-        let name = to.and_then(|to| {
-            to.file_name()
-                .map(|name| name.to_string_lossy().into_owned())
-        });
-        Ok(name.and_then(|name| name.parse().ok()))
+        current(self.host, &self.root)
     }
 
     /// What the generation asserts that is served: the identity of its state.
@@ -462,6 +470,19 @@ impl<'h> Closure<'h> {
     pub fn endpoints(&self) -> Vec<Endpoint> {
         self.site().endpoints.into_iter().collect()
     }
+}
+
+fn current(host: &dyn Host, root: &Path) -> Result<Option<u64>, Refused> {
+    let to = host.link(&root.join("current")).map_err(failed)?;
+    let name = to.as_deref().and_then(Path::file_name);
+    Ok(name.and_then(|name| name.to_string_lossy().parse().ok()))
+}
+
+/// Something is served, and what was promised is not known any more. An empty ledger would promise that nothing is served.
+fn forgotten(root: &Path) -> Refused {
+    let message = format!("the ledger of `{}` is gone", root.display());
+    let help = "put `ledger/store.redb` back from a backup; what is served stays as it is";
+    Diagnostic::error(NO_CLOSURE, message).help(help).into()
 }
 
 pub(crate) fn no_closure(root: &Path) -> Refused {

@@ -174,7 +174,7 @@ impl Closure<'_> {
             self.settings.write(self.host, &self.root)?;
         }
         if damages.contains_key(&Damage::Modules) {
-            self.modules = self.settings.learn_modules(self.host, &self.root)?;
+            self.modules = self.settings.learn_modules(self.host)?;
             self.settings
                 .write_modules(self.host, &self.root, &self.modules)?;
         }
@@ -419,7 +419,7 @@ impl Closure<'_> {
         if let Some(wrong) = differs(self.host, &said, promised, SAID, ours)? {
             found(Damage::Settings, wrong);
         }
-        let modules = self.settings.learn_modules(self.host, &self.root)?;
+        let modules = self.settings.learn_modules(self.host)?;
         if self.settings.server == Server::Apache {
             let promised = Hash::of(modules.to_text().as_bytes());
             let known = self.root.join("modules");

@@ -374,6 +374,10 @@ pub fn unfit(unfit: Unfit, directory: &Path) -> Diagnostic {
         Unfit::Failed(path, error) if error.kind() == ErrorKind::Other => {
             (path, error.to_string(), "")
         }
+        Unfit::Failed(path, error) if error.kind() == ErrorKind::NotFound => {
+            let message = "it is gone, or it is a link that leads to nothing";
+            (path, message.to_owned(), "")
+        }
         Unfit::Failed(path, error) => (path, error.kind().to_string(), ""),
         Unfit::Missing(path) => (path, "it is not there".to_owned(), ""),
         Unfit::Escapes(path) => (

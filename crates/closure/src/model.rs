@@ -64,7 +64,7 @@ pub enum Body {
     Words,
     /// This content.
     Content(Hash),
-    /// The names in a directory, those of directories with `/`.
+    /// The names in a directory that do not begin with a dot, those of directories with `/`.
     Listing(Vec<String>),
     /// Whatever another server says about a path.
     Other(Upstream, String),
@@ -148,7 +148,9 @@ pub fn behaviour(site: &Site, trees: &dyn Trees, request: &Request<'_>) -> Answe
         return lead(301, directory.to_string(), by);
     }
     if host.listings.contains(&url) {
-        let names = tree.names(below.trim_end_matches('/'));
+        let mut names = tree.names(below.trim_end_matches('/'));
+        // They are there for who asks for them, and nginx shows them in no listing.
+        names.retain(|name| !name.starts_with('.'));
         return Answer {
             body: Body::Listing(names),
             media: Media::read("text/html").ok(),

@@ -50,12 +50,7 @@ pub const AVAILABLE: &str = "/etc/apache2/mods-available";
 
 impl Modules {
     /// The modules that are described in a directory, and the directives that the program says they have.
-    pub fn learn(
-        host: &dyn Host,
-        available: &Path,
-        program: &str,
-        scratch: &Path,
-    ) -> Result<Self, String> {
+    pub fn learn(host: &dyn Host, available: &Path, program: &str) -> Result<Self, String> {
         let mut modules = Self::default();
         for entry in host.list(available).map_err(|error| error.to_string())? {
             if let Some(name) = entry.name.strip_suffix(".load") {
@@ -68,17 +63,17 @@ impl Modules {
             return Err(format!("{} describes no modules", available.display()));
         }
         modules.look(host);
-        let mut lines = vec![
-            "ErrorLog /dev/null".to_owned(),
-            "ServerName closure.invalid".to_owned(),
-        ];
-        lines.extend(modules.all().map_err(|trouble| trouble.message)?);
-        let written = host.write(scratch, (lines.join("\n") + "\n").as_bytes(), 0o644);
-        written.map_err(|error| error.to_string())?;
-        let command = [program, "-f", &scratch.display().to_string(), "-L"];
-        let ran = host.run(&command.map(str::to_owned), Duration::from_secs(60));
+        // It says so without a file of its own, and needs no room for one.
+        let mut command = [program, "-f", "/dev/null", "-L"]
+            .map(str::to_owned)
+            .to_vec();
+        let said = ["ErrorLog /dev/null", "ServerName closure.invalid"].map(str::to_owned);
+        let all = modules.all().map_err(|trouble| trouble.message)?;
+        for line in said.into_iter().chain(all) {
+            command.extend(["-C".to_owned(), line]);
+        }
+        let ran = host.run(&command, Duration::from_secs(60));
         let said = ran.map_err(|error| error.to_string())?.well()?;
-        host.remove(scratch).map_err(|error| error.to_string())?;
         modules.hear(&said);
         Ok(modules)
     }

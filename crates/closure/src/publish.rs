@@ -24,7 +24,7 @@ use hence_store::{Done, Error, Refused, Request, Rules};
 
 use crate::address::{Endpoint, Name, Url};
 use crate::certificate::Certificates;
-use crate::checks::{Look, Occasion};
+use crate::checks::{Look, News, Occasion, in_vain};
 use crate::closure::{Closure, Now, Published, failed};
 use crate::content::{Content, NO_ROOM, Trees};
 use crate::host::{EntryKind, Host, Signal, Wanted};
@@ -63,6 +63,10 @@ const LAST: usize = 12;
 /// So many files of a snapshot are asked for.
 const SAMPLE: usize = 3;
 
+/// So much room there must be on the disk, or nothing is switched to: Apache ends when it is told of a generation and cannot
+/// write down its number again.
+const ROOM: u64 = 1 << 20;
+
 /// What is written is for nobody to change.
 pub(crate) const MODE: u32 = 0o444;
 
@@ -88,16 +92,20 @@ impl Stage<'_> {
     ) -> Result<Vec<Diagnostic>, Refused> {
         let site = Site::of(state);
         let mut troubles = clashes(&site);
+        if let Occasion::New(_) = occasion {
+            let news = News {
+                state,
+                old,
+                changes,
+            };
+            troubles.extend(in_vain(&news, self.content));
+        }
         troubles.extend(self.no_room(&site, changes)?);
         if troubles.iter().any(Diagnostic::is_error) {
             return Ok(troubles);
         }
         for endpoint in site.endpoints.difference(&old.endpoints) {
-            if let Err(error) = self.host.try_endpoint(*endpoint) {
-                let message = format!("the server could not listen at {endpoint}: {error}");
-                let trouble = Diagnostic::error(ENDPOINT_TAKEN, message);
-                troubles.push(trouble.path(Subject::Listen(*endpoint).to_string()));
-            }
+            troubles.extend(taken(self.host, *endpoint));
         }
         let look = Look {
             content: self.content,
@@ -235,6 +243,15 @@ impl Stage<'_> {
         state: &State,
         generation: u64,
     ) -> Result<Result<(), Box<Diagnostic>>, Refused> {
+        let room = self.host.room(self.root).map_err(failed)?;
+        if room < ROOM {
+            let message = format!(
+                "there is room for {room} bytes on the disk, and no server could go on with that"
+            );
+            let trouble = Diagnostic::error(NO_ROOM, message);
+            let help = "make room on the disk of the closure; what is served stays as it is";
+            return Ok(Err(Box::new(trouble.help(help))));
+        }
         let configuration = match self.configuration(site, generation) {
             Ok(configuration) => configuration,
             Err(trouble) => return Ok(Err(trouble)),
@@ -351,6 +368,14 @@ fn endpoints_within(site: &Site) -> impl Iterator<Item = Diagnostic> {
             "`retract listen {endpoint}`, or `retract listen {wider}`"
         )))
     })
+}
+
+/// That somebody else listens at an endpoint, or nobody can.
+fn taken(host: &dyn Host, endpoint: Endpoint) -> Option<Diagnostic> {
+    let error = host.try_endpoint(endpoint).err()?;
+    let message = format!("the server could not listen at {endpoint}: {error}");
+    let trouble = Diagnostic::error(ENDPOINT_TAKEN, message);
+    Some(trouble.path(Subject::Listen(endpoint).to_string()))
 }
 
 /// Names that two hosts want.
@@ -905,6 +930,10 @@ impl Closure<'_> {
     fn launch(&self, generation: u64, site: &Site) -> Result<(), Box<Diagnostic>> {
         let server = self.settings.server;
         self.bury();
+        let mut endpoints = site.endpoints.iter();
+        if let Some(trouble) = endpoints.find_map(|endpoint| taken(self.host, *endpoint)) {
+            return Err(Box::new(trouble));
+        }
         let main = self.root.join("current").join(server.main_file());
         let command = server.start(&self.settings.program, &self.root, &main);
         let failed = |why: String| {

@@ -9,7 +9,7 @@ use std::path::Path;
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_store::{Error, Refused};
 
-use crate::closure::{DIRECTORIES, failed, no_closure};
+use crate::closure::{DIRECTORIES, NO_CLOSURE, failed, no_closure};
 use crate::host::{EntryKind, Host};
 use crate::modules::{AVAILABLE, Modules};
 use crate::server::Server;
@@ -95,6 +95,14 @@ impl Settings {
         let (program, user) = said.map(|said| (said.program, said.user)).unzip();
         let program = believed(program, programs(host, server)).ok_or_else(|| no_closure(root))?;
         let user = believed(user, users(host, root)?).flatten();
+        if host.is_privileged() && user.as_ref().is_none_or(|user| user.user == 0) {
+            let message = format!(
+                "`{}` is another user's closure, and its server would run as root",
+                root.display()
+            );
+            let trouble = Diagnostic::error(NO_CLOSURE, message);
+            return Err(trouble.help("do this as the user who made it").into());
+        }
         Ok(Self {
             server,
             program,
@@ -153,12 +161,11 @@ impl Settings {
     }
 
     /// What the server that is installed says about its modules.
-    pub(crate) fn learn_modules(&self, host: &dyn Host, root: &Path) -> Result<Modules, Refused> {
+    pub(crate) fn learn_modules(&self, host: &dyn Host) -> Result<Modules, Refused> {
         match self.server {
             Server::Nginx => Ok(Modules::default()),
             Server::Apache => {
-                let scratch = root.join("modules.new");
-                let modules = Modules::learn(host, Path::new(AVAILABLE), &self.program, &scratch);
+                let modules = Modules::learn(host, Path::new(AVAILABLE), &self.program);
                 modules.map_err(|why| Error::new(NO_SERVER, why).into())
             }
         }

@@ -273,6 +273,15 @@ impl Host {
         self.indexes.contains_key(directory) || self.mount_at(directory).is_some()
     }
 
+    /// The directory to which its name without `/` leads.
+    pub fn leads_to_directory(&self, url: &Url, trees: &dyn Trees) -> Option<Url> {
+        let directory = url.as_directory();
+        let is_one = self.has_directory(&directory)
+            || !tree_file(self, url, trees) && tree_directory(self, &directory, trees);
+        let leads = !url.is_directory() && !self.files.contains_key(url) && is_one;
+        leads.then_some(directory)
+    }
+
     /// All URLs that lead elsewhere, with which status, and where: what is said, and names of directories without `/`.
     pub fn ways(&self) -> Vec<(Url, u16, String)> {
         let said = self.redirects.iter();
@@ -327,14 +336,15 @@ pub fn dormant(state: &State, site: &Site, trees: &dyn Trees) -> Vec<(Key, Aslee
         let Some((subject, said)) = words::read(key, &assertion.value) else {
             continue;
         };
-        if let Some(why) = sleeps(&subject, &said, site, trees) {
+        if let Some(why) = asleep(&subject, &said, site, trees) {
             dormant.push((key.clone(), why));
         }
     }
     dormant
 }
 
-fn sleeps(subject: &Subject, said: &Said, site: &Site, trees: &dyn Trees) -> Option<Asleep> {
+/// Why an assertion has not all of its effect, if it has not.
+pub fn asleep(subject: &Subject, said: &Said, site: &Site, trees: &dyn Trees) -> Option<Asleep> {
     let name = match (subject, said) {
         (Subject::Listen(_) | Subject::Names | Subject::Feature(_) | Subject::Right(..), _) => {
             return None;

@@ -46,6 +46,8 @@ pub const FORM: Code = Code::new("http.form");
 
 /// So many bytes a URL and what is said about it alone may have.
 const LONGEST: usize = 900;
+/// So many bytes a URL may have, as it is when it is decoded: nginx counts them in one byte.
+const LONGEST_URL: usize = 255;
 
 /// The vocabulary of an HTTP service.
 #[derive(Clone, Copy, Debug, Default)]
@@ -506,6 +508,11 @@ impl Subject {
             Self::Listen(_) if words == ["tls"] => Said::Tls,
             Self::Default(_) => Said::Of(Name::read(one("the name of a host")?)?),
             Self::Cert(..) => Said::Cert(object("cert", one("a certificate")?)?),
+            Self::Alias(host, name) if host == name => {
+                let fault = Fault::new(format!("`{name}` is the name of the host itself"));
+                let help = "an alias is another name of it: `assert host` alone serves this one";
+                return Err(fault.code(FORM).help(help));
+            }
             Self::Listen(_)
             | Self::Alias(..)
             | Self::Right(..)
@@ -549,7 +556,7 @@ impl Subject {
                 [] => return Err(nothing("a reason").help(usage(self.word()))),
                 words => Said::Text(words.join(" ").into()),
             },
-            Self::At(_, aspect, _) => match aspect {
+            Self::At(_, aspect, url) => match aspect {
                 Aspect::Tree => Said::Tree(object("tree", one("a snapshot")?)?),
                 Aspect::File => Said::Blob(object("blob", one("content")?)?),
                 Aspect::Index => match words {
@@ -561,7 +568,14 @@ impl Subject {
                 },
                 Aspect::Type => Said::Type(Media::read(one("a type")?)?),
                 Aspect::Redirect => match words {
-                    [status, target] => Said::Redirect(redirection(status)?, leads(target)?),
+                    [status, target] => {
+                        let target = leads(target)?;
+                        if Url::requested(target.as_str()).as_ref() == Some(url) {
+                            let fault = Fault::new(format!("`{url}` would lead to itself"));
+                            return Err(fault.code(FORM).help("name the URL where it is now"));
+                        }
+                        Said::Redirect(redirection(status)?, target)
+                    }
                     [_, _, more, ..] => {
                         return Err(form(format!("nothing goes on with `{more}` here")));
                     }
@@ -576,18 +590,30 @@ impl Subject {
         Ok(said)
     }
 
-    /// Refuses what is longer than Apache reads a line of a map.
+    /// Refuses a URL that is longer than nginx finds one, and what is longer than Apache reads a line of a map.
     fn is_short(&self, said: &Said) -> Result<(), Fault> {
-        let Self::At(_, Aspect::File | Aspect::Index | Aspect::Type | Aspect::Redirect, url) = self
-        else {
+        let (Self::At(_, _, url) | Self::Waive(_, _, url) | Self::Right(_, _, url)) = self else {
             return Ok(());
         };
+        let form = |message: String| Fault::new(message).code(FORM);
+        let length = url.as_str().len();
+        if length > LONGEST_URL {
+            let fault = form(format!("this URL is too long: {length} bytes"));
+            return Err(fault.help(format!("it has at most {LONGEST_URL}, on both servers")));
+        }
         let length = url.to_string().len() + said.to_string().len();
-        match length <= LONGEST {
-            true => Ok(()),
-            false => {
-                let message = format!("this {} is too long: {length} bytes", self.word());
-                let fault = Fault::new(message).code(FORM);
+        let is_mapped = matches!(
+            self,
+            Self::At(
+                _,
+                Aspect::File | Aspect::Index | Aspect::Type | Aspect::Redirect,
+                _
+            )
+        );
+        match is_mapped && length > LONGEST {
+            false => Ok(()),
+            true => {
+                let fault = form(format!("this {} is too long: {length} bytes", self.word()));
                 Err(fault.help(format!(
                     "a URL and what is said about it have at most {LONGEST} bytes"
                 )))

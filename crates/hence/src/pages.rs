@@ -83,6 +83,7 @@ pages! {
     "http.no-server"
     "http.not-posted"
     "http.quota"
+    "http.ring"
     "http.test-failed"
     "http.unconfirmed"
     "http.unfit"

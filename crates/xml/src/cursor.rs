@@ -52,9 +52,10 @@ impl<'t> Cursor<'t> {
         self.at == self.text.len()
     }
 
-    /// A text that was passed.
-    pub fn before(&self, at: usize, length: usize) -> &'t str {
-        &self.text[at..at + length]
+    /// A stretch of the text, which stands in the sources.
+    pub fn slice(&self, span: Span) -> &'t str {
+        let place = |offset: u32| (offset - self.base) as usize;
+        &self.text[place(span.start)..place(span.end)]
     }
 
     /// The next byte.

@@ -50,7 +50,7 @@ pub struct Element {
     /// Its name, as it is written: a prefix is a part of it.
     pub name: Span,
     /// Its attributes.
-    pub attributes: Vec<Attribute>,
+    pub attributes: Box<[Attribute]>,
     /// The end tag; none if it was written `<name/>`.
     pub close: Option<Span>,
     /// What is in it.
@@ -72,6 +72,15 @@ pub struct Tree {
     nodes: Vec<Node>,
     /// The outermost nodes.
     pub top: Vec<Id>,
+}
+
+/// A text that was written, and where stretches of the sources stand in it: those that follow each other in both are one.
+#[derive(Debug, Default)]
+pub struct Written {
+    /// The text.
+    pub text: String,
+    /// The stretches, and where they begin in the text.
+    pub pieces: Vec<(Span, usize)>,
 }
 
 /// A document.
@@ -184,20 +193,24 @@ impl Tree {
     }
 
     /// All elements, each before those in it.
-    pub fn elements(&self) -> Vec<Id> {
-        let mut elements = Vec::new();
-        let mut pending: Vec<Id> = self.top.iter().rev().copied().collect();
-        while let Some(id) = pending.pop() {
-            if let Some(element) = self.element(id) {
-                elements.push(id);
-                pending.extend(element.children.iter().rev());
+    pub fn elements(&self) -> impl Iterator<Item = Id> {
+        let mut around = vec![self.top.iter()];
+        std::iter::from_fn(move || {
+            loop {
+                let Some(id) = around.last_mut()?.next() else {
+                    around.pop();
+                    continue;
+                };
+                if let Some(element) = self.element(*id) {
+                    around.push(element.children.iter());
+                    return Some(*id);
+                }
             }
-        }
-        elements
+        })
     }
 
     /// Writes nodes and all in them.
-    pub fn write(&self, sources: &Sources, nodes: &[Id], text: &mut String) {
+    pub fn write(&self, sources: &Sources, nodes: &[Id], written: &mut Written) {
         enum Part {
             Node(Id),
             End(Id),
@@ -208,20 +221,22 @@ impl Tree {
                 Part::Node(id) => {
                     let node = self.node(id);
                     let Kind::Element(element) = &node.kind else {
-                        text.push_str(sources.slice(node.span));
+                        written.piece(sources, node.span);
                         continue;
                     };
-                    let start = sources.slice(node.span);
-                    if element.close.is_none() && element.children.is_empty() {
-                        text.push_str(start);
-                        text.push_str("/>");
+                    // What ends the tag stands behind it.
+                    let tag = |end: u32| Span::new(node.span.start, node.span.end + end);
+                    if element.close.is_some() {
+                        written.piece(sources, tag(1));
+                    } else if element.children.is_empty() {
+                        written.piece(sources, tag(2));
                         continue;
+                    } else {
+                        let start = sources.slice(node.span);
+                        let start = start.trim_end_matches([' ', '\t', '\r', '\n']);
+                        written.text.push_str(start);
+                        written.text.push('>');
                     }
-                    text.push_str(match element.close {
-                        Some(_) => start,
-                        None => start.trim_end_matches([' ', '\t', '\r', '\n']),
-                    });
-                    text.push('>');
                     pending.push(Part::End(id));
                     pending.extend(element.children.iter().rev().map(|id| Part::Node(*id)));
                 }
@@ -230,11 +245,11 @@ impl Tree {
                         continue;
                     };
                     match element.close {
-                        Some(close) => text.push_str(sources.slice(close)),
+                        Some(close) => written.piece(sources, close),
                         None => {
-                            text.push_str("</");
-                            text.push_str(sources.slice(element.name));
-                            text.push('>');
+                            written.text.push_str("</");
+                            written.text.push_str(sources.slice(element.name));
+                            written.text.push('>');
                         }
                     }
                 }
@@ -243,13 +258,34 @@ impl Tree {
     }
 }
 
+impl Written {
+    fn piece(&mut self, sources: &Sources, span: Span) {
+        let at = self.text.len();
+        self.text.push_str(sources.slice(span));
+        match self.pieces.last_mut() {
+            Some((last, start))
+                if last.end == span.start && *start + (last.end - last.start) as usize == at =>
+            {
+                last.end = span.end;
+            }
+            _ => self.pieces.push((span, at)),
+        }
+    }
+}
+
 impl Document {
     /// The document as text.
-    pub fn text(&self, sources: &Sources) -> String {
-        let mut text = sources.slice(self.prolog).to_owned();
-        self.tree.write(sources, &self.tree.top, &mut text);
-        text.push_str(sources.slice(self.epilog));
-        text
+    pub fn write(&self, sources: &Sources) -> Written {
+        let mut written = Written::default();
+        written.piece(sources, self.prolog);
+        self.tree.write(sources, &self.tree.top, &mut written);
+        written.piece(sources, self.epilog);
+        written
+    }
+
+    /// The stretch of the sources in which it was read.
+    pub fn span(&self) -> Span {
+        self.prolog.to(self.epilog)
     }
 
     /// The root.
@@ -501,21 +537,15 @@ fn start_tag(cursor: &mut Cursor<'_>) -> Result<(Element, Span, bool), Trouble> 
     cursor.name()?;
     let name = cursor.since(place);
     let mut attributes: Vec<Attribute> = Vec::new();
-    let mut names: Vec<(&str, Span)> = Vec::new();
     loop {
         let spaced = cursor.space();
         let span = cursor.since(start);
         let is_open = cursor.sees(">");
         if cursor.eat(">") || cursor.eat("/>") {
-            names.sort_unstable_by_key(|(name, span)| (*name, span.start));
-            if let Some(twice) = names.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-                let message = format!("the attribute `{}` is written twice", twice[0].0);
-                let trouble = Diagnostic::error(crate::SYNTAX, message).at(twice[1].1);
-                return Err(Box::new(trouble.label(twice[0].1, "first here")));
-            }
+            once_each(cursor, &attributes)?;
             let element = Element {
                 name,
-                attributes,
+                attributes: attributes.into(),
                 close: None,
                 children: Vec::new(),
             };
@@ -525,9 +555,8 @@ fn start_tag(cursor: &mut Cursor<'_>) -> Result<(Element, Span, bool), Trouble> 
             return Err(cursor.unexpected("`>`, `/>` or white space"));
         }
         let place = cursor.at;
-        let word = cursor.name()?;
+        cursor.name()?;
         let name = cursor.since(place);
-        names.push((word, name));
         cursor.space();
         cursor.expect("=")?;
         cursor.space();
@@ -537,6 +566,22 @@ fn start_tag(cursor: &mut Cursor<'_>) -> Result<(Element, Span, bool), Trouble> 
         let value = cursor.span(place + 1, place + 1 + text.len());
         attributes.push(Attribute { name, value });
     }
+}
+
+/// No attribute is written twice.
+fn once_each(cursor: &Cursor<'_>, attributes: &[Attribute]) -> Result<(), Trouble> {
+    if attributes.len() < 2 {
+        return Ok(());
+    }
+    let names = attributes.iter().map(|attribute| attribute.name);
+    let mut names: Vec<(&str, Span)> = names.map(|name| (cursor.slice(name), name)).collect();
+    names.sort_unstable();
+    let Some(twice) = names.windows(2).find(|pair| pair[0].0 == pair[1].0) else {
+        return Ok(());
+    };
+    let message = format!("the attribute `{}` is written twice", twice[0].0);
+    let trouble = Diagnostic::error(crate::SYNTAX, message).at(twice[1].1);
+    Err(Box::new(trouble.label(twice[0].1, "first here")))
 }
 
 fn end_tag(cursor: &mut Cursor<'_>, tree: &mut Tree, open: &mut Vec<Id>) -> Result<(), Trouble> {
@@ -554,10 +599,7 @@ fn end_tag(cursor: &mut Cursor<'_>, tree: &mut Tree, open: &mut Vec<Id>) -> Resu
     let Kind::Element(element) = &mut node.kind else {
         unreachable!("only elements are open");
     };
-    // The two names stand in one text, at a distance that their places tell.
-    let distance = (close.start - element.name.start) as usize;
-    let length = (element.name.end - element.name.start) as usize;
-    let opened = cursor.before(start - distance, length);
+    let opened = cursor.slice(element.name);
     if opened != name {
         let message = format!("expected `</{opened}>`, found `</{name}>`");
         let trouble = cursor.fail(start, cursor.at, message);

@@ -285,10 +285,9 @@ impl Refusal {
 pub fn check(sources: &Sources, tree: &Tree, dtd: &Dtd) -> Vec<Diagnostic> {
     let mut troubles = Vec::new();
     let mut expansion = Expansion::new(dtd);
-    let elements = tree.elements();
-    let inside = elements
-        .iter()
-        .flat_map(|id| tree.children(Some(*id)).iter());
+    let inside = tree
+        .elements()
+        .flat_map(|id| tree.children(Some(id)).iter());
     for id in tree.top.iter().chain(inside) {
         let node = tree.node(*id);
         match &node.kind {
@@ -297,7 +296,7 @@ pub fn check(sources: &Sources, tree: &Tree, dtd: &Dtd) -> Vec<Diagnostic> {
                 troubles.extend(text.err());
             }
             Kind::Element(element) => {
-                for attribute in &element.attributes {
+                for attribute in element.attributes.iter() {
                     if sources.slice(attribute.value).contains('&') {
                         troubles.extend(expansion.attribute(sources, attribute).err());
                     }

@@ -13,6 +13,7 @@
 pub mod command;
 pub mod cursor;
 pub mod declarations;
+pub mod difference;
 pub mod document;
 pub mod dtd;
 pub mod entities;

@@ -14,6 +14,7 @@ use std::collections::HashMap;
 
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::Sources;
+use hence_model::work;
 
 use crate::command::{Command, Write};
 use crate::document::Tree;
@@ -103,6 +104,7 @@ impl<'c> Meetings<'c> {
         let mut found = Vec::new();
         let mut pending = vec![(self, target)];
         while let Some((here, target)) = pending.pop() {
+            work::step();
             here.here.retain(|number| kept[*number].is_some());
             found.extend(&here.here);
             let Some((step, rest)) = target.split_first() else {
@@ -113,10 +115,13 @@ impl<'c> Meetings<'c> {
                 continue;
             };
             let name = step.name.as_str();
-            for (at, next) in here.next.get_mut(name).into_iter().flatten() {
-                let (at, wanted) = (*at, place(&step.by));
-                if at.is_none() || wanted.is_none() || at == wanted {
-                    pending.push((next, rest));
+            if let Some(next) = here.next.get_mut(name) {
+                match place(&step.by) {
+                    None => pending.extend(next.values_mut().map(|next| (next, rest))),
+                    wanted => {
+                        let met = next.get_disjoint_mut([&None, &wanted]).into_iter();
+                        pending.extend(met.flatten().map(|next| (next, rest)));
+                    }
                 }
             }
             for (names, by_values) in here.keyed.get_mut(name).into_iter().flatten() {
@@ -267,6 +272,8 @@ fn holds(sources: &Sources, tree: &Tree, steps: &[&Step]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use hence_model::work::steps_of;
+
     use super::*;
     use crate::command;
 
@@ -287,5 +294,21 @@ mod tests {
         }
         assert!(met[..100].iter().all(|met| *met == 0));
         assert_eq!(met[100..], [1, 1, 102]);
+    }
+
+    #[test]
+    fn commands_at_other_positions_are_not_looked_at() {
+        let lines = (1..=100).map(|number| format!("assert /r/c[{number}]/d text\n"));
+        let mut sources = Sources::default();
+        let file = sources.add("script", &lines.collect::<String>()).unwrap();
+        let commands = command::parse(&sources, file).unwrap();
+        let kept: Vec<Option<&Command>> = commands.iter().map(Some).collect();
+        let mut meetings = Meetings::default();
+        for (number, command) in commands.iter().enumerate() {
+            let target = command.target();
+            let steps = steps_of(|| assert_eq!(meetings.with(&target, &kept), []));
+            assert!(steps <= 3, "{steps}");
+            meetings.add(&command.target(), number);
+        }
     }
 }

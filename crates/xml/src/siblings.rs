@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 use crate::document::Id;
 
@@ -33,9 +34,14 @@ const END: Place = 0;
 #[derive(Default)]
 struct Family<'w> {
     members: BTreeSet<Place>,
+    /// The same in one row, until one comes or goes.
+    row: Option<Row>,
     /// By the names of attributes that tell members apart, or are said to.
     keys: HashMap<Vec<String>, Keys<'w>>,
 }
+
+/// Members, in their order.
+pub type Row = Rc<[(Place, Id)]>;
 
 /// Members by the values of some attributes; those that do not have all of them are not here.
 type Keys<'w> = HashMap<Vec<Cow<'w, str>>, BTreeSet<Place>>;
@@ -89,10 +95,37 @@ impl<'w> Siblings<'w> {
         (before != END).then(|| self.links[before].id)
     }
 
-    /// The members of a family, in their order.
-    pub fn family(&self, name: &str) -> impl DoubleEndedIterator<Item = Place> {
-        let members = self.families.get(name).map(|family| &family.members);
-        members.into_iter().flatten().copied()
+    /// The places before one, the nearest first; all of them, from the end on, if there is none.
+    pub fn backwards(&self, from: Option<Place>) -> impl Iterator<Item = Place> {
+        let before = |place: &Place| Some(self.links[*place].before).filter(|one| *one != END);
+        std::iter::successors(before(&from.unwrap_or(END)), before)
+    }
+
+    /// The names of the families that have members.
+    pub fn names(&self) -> impl Iterator<Item = &'w str> {
+        let families = self.families.iter();
+        let families = families.filter(|(_, family)| !family.members.is_empty());
+        families.map(|(name, _)| *name)
+    }
+
+    /// The last member of a family.
+    pub fn last(&self, name: &str) -> Option<Place> {
+        self.families.get(name)?.members.last().copied()
+    }
+
+    /// The members of a family, and how many had to be looked at.
+    pub fn row(&mut self, name: &str) -> (Row, usize) {
+        let Some(family) = self.families.get_mut(name) else {
+            return (Rc::default(), 0);
+        };
+        if let Some(row) = &family.row {
+            return (row.clone(), 0);
+        }
+        let row = family.members.iter();
+        let row: Row = row.map(|place| (*place, self.links[*place].id)).collect();
+        family.row = Some(row.clone());
+        let looked = row.len();
+        (row, looked)
     }
 
     /// The members of a family with these values of attributes, and how many had to be looked at.
@@ -102,7 +135,8 @@ impl<'w> Siblings<'w> {
         pairs: &[(String, String)],
         values: Values<'_, 'w>,
     ) -> (Vec<Place>, usize) {
-        let Some((keys, _, looked)) = self.keys(name, pairs, values) else {
+        let names = pairs.iter().map(|(name, _)| name.clone());
+        let Some((keys, _, looked)) = self.keys(name, names.collect(), values) else {
             return (Vec::new(), 0);
         };
         let wanted: Vec<Cow<'_, str>> = pairs.iter().map(|(_, value)| value.into()).collect();
@@ -114,10 +148,10 @@ impl<'w> Siblings<'w> {
     pub fn are_told_apart(
         &mut self,
         name: &str,
-        pairs: &[(String, String)],
+        attributes: Vec<String>,
         values: Values<'_, 'w>,
     ) -> (bool, usize) {
-        match self.keys(name, pairs, values) {
+        match self.keys(name, attributes, values) {
             None => (true, 0),
             Some((keys, members, looked)) => (keys.len() == members, looked),
         }
@@ -127,13 +161,12 @@ impl<'w> Siblings<'w> {
     fn keys(
         &mut self,
         name: &str,
-        pairs: &[(String, String)],
+        attributes: Vec<String>,
         values: Values<'_, 'w>,
     ) -> Option<(&Keys<'w>, usize, usize)> {
         let family = self.families.get_mut(name)?;
-        let names: Vec<String> = pairs.iter().map(|(name, _)| name.clone()).collect();
         let mut looked = 0;
-        let keys = family.keys.entry(names).or_insert_with_key(|names| {
+        let keys = family.keys.entry(attributes).or_insert_with_key(|names| {
             let mut keys = Keys::new();
             for place in &family.members {
                 looked += 1;
@@ -154,20 +187,17 @@ impl<'w> Siblings<'w> {
         self.is_changed = true;
     }
 
-    /// Puts a member behind the last of its family, with or without a space before it.
-    pub fn put_behind(
-        &mut self,
-        name: &'w str,
-        last: Place,
-        space: Option<Id>,
-        id: Id,
-        values: Values<'_, 'w>,
-    ) {
-        let before = space.map_or(last, |space| self.link(last, space));
-        let place = self.link(before, id);
+    /// Puts a member behind a place, or before all others: behind the last of its family, or as the first of it.
+    pub fn put(&mut self, name: &'w str, behind: Option<Place>, id: Id, values: Values<'_, 'w>) {
+        let place = self.link(behind.unwrap_or(END), id);
         self.families.entry(name).or_default();
         self.learn(name, place, values);
         self.is_changed = true;
+    }
+
+    /// Puts white space behind a place, or before all others.
+    pub fn put_space(&mut self, behind: Option<Place>, id: Id) -> Place {
+        self.link(behind.unwrap_or(END), id)
     }
 
     /// Takes a member out.
@@ -204,6 +234,7 @@ impl<'w> Siblings<'w> {
         let id = self.links[place].id;
         if let Some(family) = self.families.get_mut(name) {
             family.members.insert(place);
+            family.row = None;
             for (names, keys) in &mut family.keys {
                 if let Some(key) = key(id, names, values) {
                     keys.entry(key).or_default().insert(place);
@@ -216,6 +247,7 @@ impl<'w> Siblings<'w> {
         let id = self.links[place].id;
         if let Some(family) = self.families.get_mut(name) {
             family.members.remove(&place);
+            family.row = None;
             for (names, keys) in &mut family.keys {
                 if let Some(key) = key(id, names, values)
                     && let Some(places) = keys.get_mut(&key)

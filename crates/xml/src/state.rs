@@ -5,34 +5,46 @@
 //! These commands take nothing back and write nothing in common but what they are in, so they may be done in any order that
 //! has the document first. In the order in which they are written they make the document as it is, to the last blank.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use hence_model::source::Sources;
 
-use crate::document::{Document, Id, Tree};
+use crate::document::{Document, Id, Tree, Written};
 use crate::dtd::Dtd;
 use crate::transaction::{Work, is_space};
 
 /// The commands, in the language in which they are read.
-pub fn commands(sources: &Sources, document: &Document, dtd: &Dtd) -> String {
+pub fn commands(sources: &Sources, document: Document, dtd: &Dtd) -> String {
     let root = document.root();
-    let mut work = Work::new(sources, document.clone(), dtd);
-    let tree = &document.tree;
-    let named = |id: Id| tree.element(id).map(|element| sources.slice(element.name));
+    let names: Vec<Option<&str>> = {
+        let (tree, children) = (&document.tree, document.tree.children(Some(root)));
+        let elements = children.iter().map(|id| tree.element(*id));
+        let named = elements.map(|element| Some(sources.slice(element?.name)));
+        named.collect()
+    };
+    let mut families: Vec<(&str, Vec<usize>)> = Vec::new();
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    for (place, name) in names.iter().enumerate() {
+        let Some(name) = name else {
+            continue;
+        };
+        let number = *numbers.entry(name).or_insert(families.len());
+        match families.get_mut(number) {
+            Some((_, places)) => places.push(place),
+            None => families.push((name, vec![place])),
+        }
+    }
+    let mut work = Work::new(sources, document, dtd);
+    let keys = families.iter();
+    let keys = keys.map(|(name, _)| work.told_apart_by(Some(root), name));
+    let keys: Vec<Option<String>> = keys.collect();
+    let tree = &work.document.tree;
     let children = tree.children(Some(root));
     let is_spaced = children.iter().all(|id| is_space(sources, tree, *id));
-    let mut seen = HashSet::new();
     let mut members: Vec<(Id, String)> = Vec::new();
-    for name in children.iter().filter_map(|id| named(*id)) {
-        if !seen.insert(name) {
-            continue;
-        }
-        let places = 0..children.len();
-        let places: Vec<usize> = places
-            .filter(|place| named(children[*place]) == Some(name))
-            .collect();
+    for ((_, places), attribute) in families.into_iter().zip(keys) {
         let family: Vec<Id> = places.iter().map(|place| children[*place]).collect();
-        let Some(attribute) = work.told_apart_by(&family) else {
+        let Some(attribute) = attribute else {
             continue;
         };
         // A command has its key in itself, and no entities of a document.
@@ -47,20 +59,23 @@ pub fn commands(sources: &Sources, document: &Document, dtd: &Dtd) -> String {
             members.extend(others.map(|id| (id, attribute.clone())));
         }
     }
-    let root_name = named(root).unwrap_or_default();
-    let mut added = String::new();
+    let root_name = tree.element(root).map(|root| sources.slice(root.name));
+    let root_name = root_name.unwrap_or_default();
+    let mut added = Written::default();
     for (id, attribute) in &members {
-        added.push_str(&format!("add /{root_name} @{attribute} "));
+        added
+            .text
+            .push_str(&format!("add /{root_name} @{attribute} "));
         tree.write(sources, &[*id], &mut added);
-        added.push('\n');
+        added.text.push('\n');
     }
     let gone: HashSet<Id> = members.iter().map(|(id, _)| *id).collect();
     work.remove(root, &gone);
-    let mut text = "assert / ".to_owned();
+    let mut written = Written::default();
+    written.text.push_str("assert / ");
     let tree = &work.document.tree;
-    tree.write(sources, &tree.top, &mut text);
-    text.push('\n');
-    text + &added
+    tree.write(sources, &tree.top, &mut written);
+    written.text + "\n" + &added.text
 }
 
 /// Whether there is nothing between the members of a family but the white space that stands before the first: then each is

@@ -12,12 +12,12 @@ use hence_model::source::Sources;
 use hence_model::unit::OUTPUT_TOO_LARGE;
 
 use crate::command::{Command, Write};
-use crate::document::{self, Document, Id, Kind, Node, Tree};
+use crate::document::{self, Document, Id, Kind, Node, Tree, Written};
 use crate::dtd::{Content, Dtd};
 use crate::entities::{self, Expansion};
 use crate::path::{By, Path, Step};
 use crate::reduction;
-use crate::siblings::{Place, Siblings, Values};
+use crate::siblings::{Place, Row, Siblings, Values};
 use crate::validity;
 
 /// A path leads to nothing.
@@ -43,13 +43,13 @@ pub enum Nowhere {
 /// Does commands on a document, and gives the new text; or says everything that speaks against it.
 pub fn commit(
     sources: &mut Sources,
-    document: &Document,
+    document: Document,
     dtd: &Dtd,
     commands: &[Command],
     nowhere: Nowhere,
-) -> Result<String, Vec<Diagnostic>> {
+) -> Result<Written, Vec<Diagnostic>> {
     let reduced = reduction::reduce(sources, commands)?;
-    let mut work = Work::new(sources, document.clone(), dtd);
+    let mut work = Work::new(sources, document, dtd);
     for command in reduced {
         work.perform(command);
         let last = work.notes.last();
@@ -75,15 +75,17 @@ pub fn commit(
     if !troubles.is_empty() {
         return Err(troubles);
     }
-    let text = document.text(sources);
+    let written = document.write(sources);
+    // One tree is enough at a time.
+    drop(document);
     // Pieces that are good apart can be bad together: `]]` and `>`, when what stood between them is gone.
-    let file = sources.add("the new document", &text);
+    let file = sources.add("the new document", &written.text);
     let file = file.map_err(|_| {
         let message = "the new document is too large";
         vec![Diagnostic::error(OUTPUT_TOO_LARGE, message)]
     })?;
     match document::read(sources, file) {
-        Ok(_) => Ok(text),
+        Ok(_) => Ok(written),
         Err(trouble) => Err(vec![*trouble]),
     }
 }
@@ -92,7 +94,7 @@ pub fn commit(
 struct Note {
     trouble: Diagnostic,
     /// The family that it is about. If nothing is left of that in the end, neither is of what was wrong.
-    family: Vec<Id>,
+    family: Row,
 }
 
 /// A document on which commands are done.
@@ -109,6 +111,18 @@ pub struct Work<'w> {
     /// How many nodes were looked at.
     looked: usize,
 }
+
+/// Where a new member is put. It gets white space like that of the child beside it.
+#[derive(Clone, Copy)]
+enum Put {
+    /// Behind a child, or before all.
+    Behind(Option<Place>),
+    /// Before a child.
+    Before(Place),
+}
+
+/// For so many mistakes it is looked what could have been meant.
+const ENOUGH: usize = 100;
 
 /// Of so many elements the children are kept at hand.
 const MOST_OPEN: usize = 1000;
@@ -167,10 +181,11 @@ impl<'w> Work<'w> {
         self.close();
         let left: HashSet<Id> = match self.notes.is_empty() {
             true => HashSet::new(),
-            false => self.document.tree.elements().into_iter().collect(),
+            false => self.document.tree.elements().collect(),
         };
-        let matters =
-            |note: &Note| note.family.is_empty() || note.family.iter().any(|id| left.contains(id));
+        let matters = |note: &Note| {
+            note.family.is_empty() || note.family.iter().any(|(_, id)| left.contains(id))
+        };
         let notes = self.notes.into_iter().filter(matters);
         (self.document, notes.map(|note| note.trouble).collect())
     }
@@ -186,7 +201,7 @@ impl<'w> Work<'w> {
                 let message = format!("the transaction would make more than {LARGEST} nodes");
                 self.notes.push(Note {
                     trouble: Diagnostic::error(OUTPUT_TOO_LARGE, message).at(command.span),
-                    family: Vec::new(),
+                    family: Row::default(),
                 });
                 return;
             }
@@ -237,31 +252,26 @@ impl<'w> Work<'w> {
     }
 
     /// The children of an element, or of the document, that have a name.
-    fn family(&mut self, parent: Option<Id>, name: &str) -> Vec<Id> {
-        let siblings = self.open(parent);
-        let family: Vec<Id> = siblings
-            .family(name)
-            .map(|place| siblings.id(place))
-            .collect();
-        self.looked += family.len();
-        family
+    fn family(&mut self, parent: Option<Id>, name: &str) -> Row {
+        let (row, looked) = self.open(parent).row(name);
+        self.looked += looked;
+        row
     }
 
     /// Where those are, of the children of an element or of the document, that a step means.
     fn places(&mut self, parent: Option<Id>, step: &Step) -> Vec<Place> {
         match &step.by {
             By::Name => {
-                let places: Vec<Place> = self.open(parent).family(&step.name).collect();
-                self.looked += places.len();
-                places
+                let family = self.family(parent, &step.name);
+                family.iter().map(|(place, _)| *place).collect()
             }
             By::Position(place) => {
                 let family = self.family(parent, &step.name);
-                if let Some(attribute) = self.told_apart_by(&family) {
-                    self.note_key(&family, *place, step, &attribute);
+                if let Some(attribute) = self.told_apart_by(parent, &step.name) {
+                    self.note_key(family.clone(), *place, step, &attribute);
                 }
-                let mut places = self.open(parent).family(&step.name);
-                places.nth(place - 1).into_iter().collect()
+                let places = family.get(place - 1).into_iter();
+                places.map(|(place, _)| *place).collect()
             }
             By::Key(pairs) => self.with(parent, |siblings, values| {
                 siblings.find(&step.name, pairs, values)
@@ -289,28 +299,28 @@ impl<'w> Work<'w> {
 
     /// The attribute that all of a family have, each with another value. A position in such a family would shift whenever
     /// a member is added or subtracted.
-    pub fn told_apart_by(&self, family: &[Id]) -> Option<String> {
-        let first = self.document.tree.element(*family.first()?)?;
-        let names = first.attributes.iter();
-        let mut names = names.map(|attribute| self.sources.slice(attribute.name));
-        let name = names.find(|name| {
-            let mut seen = HashSet::new();
-            let is_new = |id: &Id| {
-                self.value(*id, name)
-                    .is_some_and(|value| seen.insert(value))
-            };
-            family.iter().all(is_new)
-        })?;
-        Some(name.to_owned())
+    pub fn told_apart_by(&mut self, parent: Option<Id>, name: &str) -> Option<String> {
+        let (_, first) = *self.family(parent, name).first()?;
+        let attributes = self.document.tree.element(first)?.attributes.iter();
+        let sources = self.sources;
+        let attributes = attributes.map(|attribute| sources.slice(attribute.name).to_owned());
+        attributes
+            .collect::<Vec<_>>()
+            .into_iter()
+            .find(|attribute| {
+                self.with(parent, |siblings, values| {
+                    siblings.are_told_apart(name, vec![attribute.clone()], values)
+                })
+            })
     }
 
-    fn note_key(&mut self, family: &[Id], place: usize, step: &Step, attribute: &str) {
+    fn note_key(&mut self, family: Row, place: usize, step: &Step, attribute: &str) {
         let name = &step.name;
         let message =
             format!("`{name}` elements are told apart by `{attribute}`, not by their places");
         let help = match family
             .get(place - 1)
-            .and_then(|id| self.value(*id, attribute))
+            .and_then(|(_, id)| self.value(*id, attribute))
         {
             Some(value) => format!(
                 "write `{name}[@{attribute}='{value}']`: it stays the same one when others come and go"
@@ -321,7 +331,7 @@ impl<'w> Work<'w> {
         };
         self.notes.push(Note {
             trouble: Diagnostic::error(HAS_KEY, message).at(step.span).help(help),
-            family: family.to_vec(),
+            family,
         });
     }
 
@@ -329,27 +339,29 @@ impl<'w> Work<'w> {
         if !elements.is_empty() {
             return;
         }
-        self.close();
         // Up to where the path leads.
+        let helps = self.notes.len() < ENOUGH;
         let mut parents: Vec<Option<Id>> = vec![None];
         for step in &path.steps {
             let mut next = Vec::new();
-            let mut names: Vec<String> = Vec::new();
+            let mut names: Vec<&str> = Vec::new();
             for parent in &parents {
                 let before = self.notes.len();
                 let places = self.places(*parent, step);
                 self.notes.truncate(before);
                 let siblings = self.open(*parent);
                 next.extend(places.into_iter().map(|place| Some(siblings.id(place))));
-                let tree = &self.document.tree;
-                let children = tree.children(*parent).iter();
-                let children = children.filter_map(|id| tree.element(*id));
-                names.extend(children.map(|one| self.sources.slice(one.name).to_owned()));
+                // Whoever is wrong a thousand times is not helped a thousand times.
+                if helps {
+                    names.extend(siblings.names());
+                }
             }
             if next.is_empty() {
                 let message = format!("nothing is at `{path}`");
                 let trouble = Diagnostic::error(NOTHING_THERE, message).at(step.span);
-                let near = similar(&step.name, names.iter().map(String::as_str));
+                names.sort_unstable();
+                names.dedup();
+                let near = similar(&step.name, names.iter().copied());
                 let near = near.first().filter(|near| **near != step.name);
                 let trouble = match near {
                     Some(near) => trouble.help(format!("did you mean `{near}`?")),
@@ -357,7 +369,7 @@ impl<'w> Work<'w> {
                 };
                 self.notes.push(Note {
                     trouble,
-                    family: Vec::new(),
+                    family: Row::default(),
                 });
                 return;
             }
@@ -371,14 +383,15 @@ impl<'w> Work<'w> {
             return;
         };
         let are_apart = self.with(Some(parent), |siblings, values| {
-            siblings.are_told_apart(&key.name, pairs, values)
+            let attributes = pairs.iter().map(|(name, _)| name.clone());
+            siblings.are_told_apart(&key.name, attributes.collect(), values)
         });
         if are_apart {
             return;
         }
         let family = self.family(Some(parent), &key.name);
         let mut seen = HashSet::new();
-        for id in &family {
+        for (_, id) in family.iter() {
             let values: Option<Vec<Cow<'w, str>>> = pairs
                 .iter()
                 .map(|(name, _)| self.value(*id, name))
@@ -405,7 +418,7 @@ impl<'w> Work<'w> {
                 let trouble = Diagnostic::error(NO_KEY, message).at(element.name);
                 self.notes.push(Note {
                     trouble: trouble.label(key.span, "the key"),
-                    family,
+                    family: family.clone(),
                 });
                 return;
             }
@@ -417,11 +430,11 @@ impl<'w> Work<'w> {
         let old = self.places(Some(parent), key);
         let new = self.document.tree.copy(member, &member.top)[0];
         let Some((first, others)) = old.split_first() else {
-            let last = self.open(Some(parent)).family(&key.name).next_back();
-            match last {
-                Some(last) => self.put_behind(parent, last, new),
-                None => self.put_first(parent, &key.name, new),
-            }
+            let put = match self.open(Some(parent)).last(&key.name) {
+                Some(last) => Put::Behind(Some(last)),
+                None => self.first_place(parent, &key.name),
+            };
+            self.put(parent, put, new);
             return;
         };
         self.with(Some(parent), |siblings, values| {
@@ -433,10 +446,15 @@ impl<'w> Work<'w> {
         });
     }
 
-    /// Puts a new member behind the last of its family.
-    fn put_behind(&mut self, parent: Id, last: Place, new: Id) {
+    /// Puts a new member somewhere, with white space like that before another child.
+    fn put(&mut self, parent: Id, put: Put, new: Id) {
         let siblings = self.open(Some(parent));
-        let before = siblings.before(last).filter(|_| siblings.is_spaced);
+        let beside = match put {
+            Put::Behind(behind) => behind,
+            Put::Before(at) => Some(at),
+        };
+        let before = beside.and_then(|beside| siblings.before(beside));
+        let before = before.filter(|_| siblings.is_spaced);
         let tree = &mut self.document.tree;
         let blank = before.filter(|before| tree.is_blank(self.sources, *before));
         let space = blank.map(|blank| {
@@ -448,62 +466,54 @@ impl<'w> Work<'w> {
         };
         let name = self.sources.slice(element.name);
         self.with(Some(parent), |siblings, values| {
-            siblings.put_behind(name, last, space, new, values);
+            let mut behind = match put {
+                Put::Behind(behind) => behind,
+                Put::Before(at) => siblings.backwards(Some(at)).next(),
+            };
+            if let Some(space) = space {
+                let space = siblings.put_space(behind, space);
+                // What stood before the other child stands before this one.
+                if matches!(put, Put::Behind(_)) {
+                    behind = Some(space);
+                }
+            }
+            siblings.put(name, behind, new, values);
             ((), 1)
         });
     }
 
-    /// Puts the first member of a family where the type of the document has a place for it, or behind all others.
-    fn put_first(&mut self, parent: Id, name: &str, new: Id) {
-        let siblings = self.open(Some(parent));
-        let (mut children, is_spaced) = (siblings.children(), siblings.is_spaced);
-        self.open.remove(&Some(parent));
-        self.looked += children.len();
-        let tree = &self.document.tree;
-        let elements: Vec<usize> = (0..children.len())
-            .filter(|place| tree.element(children[*place]).is_some())
-            .collect();
-        let place = self.place(parent, &children, &elements, name);
-        let blank = |tree: &Tree, at: usize| {
-            let before = children.get(at.checked_sub(1)?)?;
-            tree.is_blank(self.sources, *before)
-                .then(|| tree.node(*before).span)
-        };
-        let is_solid = |id: &Id| !tree.is_blank(self.sources, *id);
-        let (at, blank, is_before) = match place.checked_sub(1) {
-            Some(before) => (elements[before] + 1, blank(tree, elements[before]), false),
-            None => match (elements.first(), children.iter().rposition(is_solid)) {
-                (Some(first), _) => (*first, blank(tree, *first), true),
-                (None, Some(last)) => (last + 1, blank(tree, last), false),
-                (None, None) => (0, None, false),
-            },
-        };
-        let mut pieces = vec![new];
-        if let Some(span) = blank.filter(|_| is_spaced) {
-            let kind = Kind::Text;
-            let space = self.document.tree.add(Node { span, kind });
-            pieces.insert(usize::from(is_before), space);
-        }
-        children.splice(at..at, pieces);
-        self.document.tree.set_children(Some(parent), children);
-    }
-
-    /// Before which of the elements in a parent a new one stands.
-    fn place(&self, parent: Id, children: &[Id], elements: &[usize], name: &str) -> usize {
-        let tree = &self.document.tree;
-        let named = |id: Id| {
-            tree.element(id)
-                .map_or("", |one| self.sources.slice(one.name))
-        };
-        let declared = self.dtd.elements.get(named(parent));
-        let place = match declared.map(|declared| &declared.content) {
-            Some(Content::Elements(model)) => {
-                let names: Vec<&str> = elements.iter().map(|at| named(children[*at])).collect();
-                model.place(&names, name)
-            }
+    /// Where the type of the document has a place for the first member of a family; behind all others, if it says nothing.
+    fn first_place(&mut self, parent: Id, name: &str) -> Put {
+        self.open(Some(parent));
+        let (siblings, tree) = (&self.open[&Some(parent)], &self.document.tree);
+        let named = |id: Id| tree.element(id).map(|one| self.sources.slice(one.name));
+        let mut elements = siblings
+            .backwards(None)
+            .filter(|place| named(siblings.id(*place)).is_some());
+        let declared = self.dtd.elements.get(named(parent).unwrap_or_default());
+        let model = match declared.map(|declared| &declared.content) {
+            Some(Content::Elements(model)) => Some(model),
             _ => None,
         };
-        place.unwrap_or(elements.len())
+        let (behind, first) = match model {
+            None => (elements.next(), None),
+            Some(model) => {
+                let mut elements: Vec<Place> = elements.collect();
+                elements.reverse();
+                self.looked += elements.len();
+                let names = elements.iter();
+                let names: Vec<&str> = names.filter_map(|at| named(siblings.id(*at))).collect();
+                let place = model.place(&names, name).unwrap_or(elements.len());
+                let behind = place.checked_sub(1).map(|before| elements[before]);
+                (behind, elements.first().copied())
+            }
+        };
+        let is_solid = |place: &Place| !tree.is_blank(self.sources, siblings.id(*place));
+        match (behind, first) {
+            (Some(behind), _) => Put::Behind(Some(behind)),
+            (None, Some(first)) => Put::Before(first),
+            (None, None) => Put::Behind(siblings.backwards(None).find(is_solid)),
+        }
     }
 
     fn subtract(&mut self, parent: Id, key: &Step) {
@@ -581,14 +591,14 @@ pub(crate) fn is_space(sources: &Sources, tree: &Tree, id: Id) -> bool {
 /// The text of each element that a path means, or why there is none.
 pub fn show(
     sources: &Sources,
-    document: &Document,
+    document: Document,
     dtd: &Dtd,
     path: &Path,
 ) -> Result<Vec<String>, Vec<Diagnostic>> {
     if path.steps.is_empty() {
-        return Ok(vec![document.text(sources)]);
+        return Ok(vec![document.write(sources).text]);
     }
-    let mut work = Work::new(sources, document.clone(), dtd);
+    let mut work = Work::new(sources, document, dtd);
     let elements = work.elements(path);
     // Who only looks may count what has a key.
     work.notes.clear();
@@ -597,9 +607,9 @@ pub fn show(
         return Err(work.finish().1);
     }
     let text = |id: Id| {
-        let mut text = String::new();
-        work.document.tree.write(sources, &[id], &mut text);
-        text
+        let mut written = Written::default();
+        work.document.tree.write(sources, &[id], &mut written);
+        written.text
     };
     Ok(elements.into_iter().map(text).collect())
 }

@@ -14,9 +14,11 @@
 mod certificate;
 mod html;
 mod names;
+mod vain;
 
 pub use certificate::ageing;
 pub use names::{NAMES, Names};
+pub use vain::{News, RING, check as in_vain};
 
 use std::collections::BTreeMap;
 use std::io;

@@ -76,10 +76,7 @@ pub fn names_served(said: &str) -> BTreeMap<String, Vec<String>> {
 pub fn configure(site: &Site, setting: &Setting) -> Configuration {
     let mut configuration = Configuration::default();
     let root = setting.root.display();
-    let types = TABLE
-        .iter()
-        .map(|(media, names)| format!("{media} {}\n", names.join(" ")));
-    let types = configuration.part(&setting.root, types.collect());
+    let types = configuration.part(&setting.root, types());
     let mut main = String::new();
     let _ = write!(
         main,
@@ -92,10 +89,13 @@ Mutex "file:{root}/run" default
 ErrorLog "{root}/log/error.log"
 LogFormat "%h %l %u %t \"%r\" %>s %b" common
 CustomLog "{root}/log/access.log" common
-TypesConfig "{types}"
+TypesConfig /dev/null
+Include "{types}"
 DocumentRoot "{root}/file"
 AccessFileName ".none"
 DirectoryIndex disabled
+IndexIgnore {}
+IndexOptions ShowForbidden Charset=UTF-8
 EnableMMAP Off
 FileETag INode MTime Size
 TraceEnable off
@@ -107,9 +107,11 @@ Header always set {GENERATION} "{}"
 <Directory "/">
   Options FollowSymLinks
   AllowOverride None
+  AllowMethods GET HEAD
   Require all denied
 </Directory>
 "#,
+        unlisted(),
         setting.generation
     );
     for name in ["file", "none", "tree"] {
@@ -170,6 +172,32 @@ Header always set {GENERATION} "{}"
     }
     configuration.main = main;
     configuration
+}
+
+/// Patterns for the names that no listing shows, in which only `*` and `?` stand for something else. Of names with one character
+/// behind the dot those are told one by one that somebody could have, as `.?` would be the way up, too.
+fn unlisted() -> String {
+    let short = ('0'..='9').chain('A'..='Z').chain('a'..='z');
+    let short: String = short.map(|character| format!(" .{character}")).collect();
+    format!(".??*{short}")
+}
+
+/// The types of files, by what stands behind the last dot of their names. Left to itself, Apache also looks behind the
+/// others: `page.html.bak` would be a page.
+fn types() -> String {
+    let mut text = String::new();
+    let mut known: Vec<&str> = Vec::new();
+    for (media, names) in TABLE {
+        let _ = writeln!(text, "AddType {media} {}", names.join(" "));
+        known.extend(*names);
+    }
+    let _ = writeln!(
+        text,
+        "<FilesMatch \"(?i)\\.[^.]+\\.(?!({})$)[^.]*$\">\n  RemoveType {}\n</FilesMatch>",
+        known.join("|"),
+        known.join(" ")
+    );
+    text
 }
 
 /// What a host serves, wherever it does.
@@ -279,6 +307,11 @@ fn mounts(host: &Host, setting: &Setting, text: &mut String) {
             );
         }
     }
+    // No file has such a name. Apache would refuse it instead of looking for it.
+    let _ = writeln!(
+        text,
+        "AliasMatch \"/[^/]{{256}}|^.{{3000}}\" \"{root}/none/none\""
+    );
     for directory in directories {
         if let Some(Mount::Tree(tree)) = host.mount_at(directory) {
             let directory = quoted(directory.as_str());

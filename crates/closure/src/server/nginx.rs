@@ -260,7 +260,7 @@ fn describe(
         if let Some((directory, Mount::Tree(tree))) = host.mount(url) {
             let below = url.below(&directory).expect("a mount is above its URLs");
             let path = format!(
-                "alias \"{root}/tree/{tree}/{}\"; autoindex on;",
+                "alias \"{root}/tree/{tree}/{}\"; autoindex on; charset utf-8;",
                 path(below)
             );
             text.push_str(&exactly(url, &access(url).text, &path));

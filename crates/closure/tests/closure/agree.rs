@@ -2,17 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hence_closure::address::Name;
+use hence_closure::address::{Name, encode};
+use hence_closure::checks::RING;
 use hence_closure::closure::{Now, Published};
+use hence_closure::host::Machine;
 use hence_closure::model::{Request, behaviour};
-use hence_closure::probe::Probe;
+use hence_closure::probe::{self, Probe};
 use hence_closure::publish::NAME_TAKEN;
 use hence_closure::server::Server;
 use hence_closure::words::Words;
 use hence_ledger::{Command, State};
 use hence_store::Refused;
 
-use crate::generate::{Pool, Random};
+use crate::generate::{ODD, Pool, Random};
 use crate::real::{self, Root};
 
 /// So many requests are tried in each state.
@@ -38,6 +40,40 @@ fn apache_answers_as_the_model_says() {
 #[test]
 fn nginx_answers_as_the_model_says() {
     compare(Server::Nginx, states(100));
+}
+
+#[test]
+fn names_that_look_like_others_are_listed_and_typed_as_the_model_says() {
+    for server in [Server::Apache, Server::Nginx] {
+        let root = Root::new(server);
+        let mut closure = root.open();
+        let pool = Pool::new(real::free_endpoints(2));
+        real::stage(&closure, &pool);
+        let endpoint = pool.endpoints[0];
+        let everything = real::all(&[
+            &format!("listen {endpoint}"),
+            "host foo.test",
+            &format!("tree foo.test /t/ tree:{}", pool.hashes[3]),
+            "listing foo.test /t/",
+            "listing foo.test /t/.dotted/",
+        ]);
+        real::commit(&mut closure, &[everything]).unwrap();
+        closure.start().unwrap();
+        let name = Name::read("foo.test").unwrap();
+        let names = ODD.map(encode);
+        let paths = names.iter().map(String::as_str);
+        let probes = paths
+            .chain(["", ".dotted/"])
+            .map(|path| Probe::new(endpoint, name.clone(), format!("/t/{path}")));
+        let broken = closure.keeps(&closure.site(), &probes.collect());
+        assert!(broken.is_empty(), "{server:?} {broken:#?}");
+        let page = probe::ask(&Machine, endpoint, "foo.test", "/t/.dotted/").unwrap();
+        let page = String::from_utf8(page.body).unwrap();
+        assert!(
+            page.contains("href=\"../\"") || page.contains("href=\"/t/\""),
+            "{page}"
+        );
+    }
 }
 
 fn compare(server: Server, states: usize) {
@@ -121,9 +157,12 @@ fn walk(server: Server, seed: u64, states: usize) -> BTreeMap<u16, usize> {
                 ..
             }) => {}
             Ok(Published::Nothing) => continue,
-            Err(Refused::Because(troubles))
-                if troubles.iter().all(|one| one.code == NAME_TAKEN) =>
-            {
+            Err(Refused::Because(troubles)) => {
+                let mut errors = troubles.iter().filter(|one| one.is_error());
+                assert!(
+                    errors.all(|one| [NAME_TAKEN, RING].contains(&one.code)),
+                    "{everything}\n{troubles:#?}"
+                );
                 continue;
             }
             other => panic!("{everything}\n{other:#?}\n{}", root.log()),

@@ -10,6 +10,7 @@ use hence_closure::host::Host;
 use hence_closure::publish::MISSING;
 use hence_closure::server::Server;
 use hence_closure::site::dormant;
+use hence_closure::words::Subject;
 use hence_ledger::Hash;
 use hence_model::diagnostic::Diagnostic;
 use hence_store::{Memory, Refused};
@@ -133,7 +134,9 @@ fn what_time_has_done_does_not_keep_a_server_down() {
     disk.remove(&Path::new(ROOT).join("current")).unwrap();
     closure.restore(&real::request(), 1).unwrap();
     closure.recover().unwrap();
-    let (key, value) = real::says("alias foo.test foo.test");
+    let (key, value) = real::says("alias foo.test www.foo.test");
+    let gone = Subject::of(&key).unwrap().retracted();
+    real::commit(&mut closure, &[gone]).unwrap();
     let owner = "site".into();
     let alias = hence_ledger::Command::Assert { owner, key, value };
     let Ok(Published::New {
@@ -175,12 +178,13 @@ fn a_host_without_a_certificate_sleeps_where_tls_is_spoken() {
         panic!("it was refused");
     };
     // Only who is named to be there is missed there.
-    assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert!(
-        warnings[0]
-            .message
-            .starts_with("`baz.test` has no certificate")
-    );
+    let told: Vec<&str> = warnings.iter().map(|one| &*one.message).collect();
+    let [default, cert, missed] = told[..] else {
+        panic!("{told:?}");
+    };
+    assert!(default.starts_with("`default 127.0.0.1:8443` has no effect yet"));
+    assert!(cert.starts_with("`cert foo.test 127.0.0.1:8080` has no effect yet"));
+    assert!(missed.starts_with("`baz.test` has no certificate"));
     let site = closure.site();
     let why = dormant(closure.repository().state(), &site, closure.content());
     let why: Vec<String> = why

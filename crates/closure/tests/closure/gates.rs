@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 
 use hence_closure::closure::{Now, Published};
+use hence_closure::content::{File, Tree};
 use hence_closure::host::{Host, Machine, Wanted};
 use hence_closure::probe::{self, Response};
 use hence_closure::publish::ENDPOINT_TAKEN;
@@ -211,7 +212,7 @@ fn what_does_not_fit_into_a_line_of_a_map_is_refused() {
     assert!(refused(&format!("redirect foo.test {long} 301 /")));
     assert!(refused(&format!("redirect foo.test /a 301 {long}")));
     // The longest that fits is served.
-    let longest = format!("/{}", "x".repeat(900 - 6 - 64));
+    let longest = format!("/{}", "x".repeat(254));
     let everything = real::all(&[
         &format!("listen {endpoint}"),
         "host foo.test",
@@ -237,6 +238,38 @@ fn what_does_not_fit_into_a_line_of_a_map_is_refused() {
 }
 
 #[test]
+fn urls_are_as_long_as_both_servers_find_them() {
+    for server in [Server::Apache, Server::Nginx] {
+        let root = Root::new(server);
+        let mut closure = root.open();
+        let blob = closure.content().stage_bytes(b"here").unwrap();
+        let tree = closure.content().stage_bytes(b"").unwrap();
+        let (file, directory) = ("x".repeat(254), "y".repeat(253));
+        let said = [
+            format!("listen {}", real::free_endpoints(1)[0]),
+            "host foo.test".to_owned(),
+            format!("tree foo.test / tree:{tree}"),
+            format!("file foo.test /{file} blob:{blob}"),
+            format!("redirect foo.test /{} 302 /", "z".repeat(254)),
+            format!("access foo.test /{directory}/ none"),
+        ];
+        let said = said.each_ref().map(String::as_str);
+        real::commit(&mut closure, &[real::all(&said)]).unwrap();
+        closure.start().unwrap();
+        assert_eq!(closure.validate(), Ok(Vec::new()), "{server:?}");
+        for words in [
+            format!("file foo.test /x{file} blob:{blob}"),
+            format!("access foo.test /y{directory}/ none"),
+            format!("listing foo.test /y{directory}/"),
+        ] {
+            let words: Vec<&str> = words.split(' ').collect();
+            let (subject, rest) = Subject::read(&words).unwrap();
+            assert!(subject.said(rest).is_err(), "{words:?}");
+        }
+    }
+}
+
+#[test]
 fn an_endpoint_that_is_part_of_another_is_refused() {
     for server in [Server::Apache, Server::Nginx] {
         let root = Root::new(server);
@@ -253,5 +286,68 @@ fn an_endpoint_that_is_part_of_another_is_refused() {
         assert_eq!(troubles[0].code, ENDPOINT_TAKEN);
         let path = format!("listen 127.0.0.1:{port}");
         assert_eq!(troubles[0].path.as_deref(), Some(path.as_str()));
+    }
+}
+
+/// What is answered to a request with a method and more headers.
+fn answer(endpoint: SocketAddr, method: &str, path: &str, more: &str) -> Response {
+    let request =
+        format!("{method} {path} HTTP/1.1\r\nHost: foo.test\r\n{more}Connection: close\r\n\r\n");
+    let wanted = match method {
+        "HEAD" => Wanted::Head,
+        _ => Wanted::Whole,
+    };
+    let bytes = Machine.exchange(endpoint, request.as_bytes(), wanted, probe::LIMIT);
+    Response::parse(&bytes.unwrap(), wanted).unwrap()
+}
+
+#[test]
+fn content_is_read_and_nothing_else_is_done_with_it() {
+    for server in [Server::Apache, Server::Nginx] {
+        let root = Root::new(server);
+        let mut closure = root.open();
+        let endpoint = real::free_endpoints(1)[0];
+        let blob = closure.content().stage_bytes(b"0123456789").unwrap();
+        let mut tree = Tree::default();
+        let size = 10;
+        tree.add_file("b.txt", File { hash: blob, size });
+        let tree = closure.content().stage_bytes(tree.to_text().as_bytes());
+        let everything = real::all(&[
+            &format!("listen {endpoint}"),
+            "host foo.test",
+            &format!("file foo.test /a.txt blob:{blob}"),
+            &format!("tree foo.test /t/ tree:{}", tree.unwrap()),
+        ]);
+        real::commit(&mut closure, &[everything]).unwrap();
+        closure.start().unwrap();
+        for path in ["/a.txt", "/t/b.txt"] {
+            for method in ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"] {
+                let answer = answer(endpoint, method, path, "Content-Length: 0\r\n");
+                assert_eq!(answer.status, 405, "{server:?} {method} {path}");
+            }
+            let head = answer(endpoint, "HEAD", path, "");
+            assert_eq!(
+                (head.status, head.header("content-type")),
+                (200, Some("text/plain"))
+            );
+            let part = answer(endpoint, "GET", path, "Range: bytes=2-4\r\n");
+            assert_eq!(
+                (part.status, &*part.body),
+                (206, &b"234"[..]),
+                "{server:?} {path}"
+            );
+            assert_eq!(part.header("content-range"), Some("bytes 2-4/10"));
+            let none = answer(endpoint, "GET", path, "Range: bytes=20-\r\n");
+            assert_eq!(none.status, 416, "{server:?} {path}");
+            let tag = head.header("etag").expect("it has a tag");
+            let same = answer(endpoint, "GET", path, &format!("If-None-Match: {tag}\r\n"));
+            assert_eq!(
+                (same.status, same.body.len()),
+                (304, 0),
+                "{server:?} {path}"
+            );
+            let other = answer(endpoint, "GET", path, "If-None-Match: \"other\"\r\n");
+            assert_eq!((other.status, &*other.body), (200, &b"0123456789"[..]));
+        }
     }
 }

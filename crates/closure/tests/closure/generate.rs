@@ -70,8 +70,27 @@ pub const FILES: [&str; 14] = [
     "/%24%7BPATH%7D/x.html",
     "/%20server%20%7B",
 ];
+/// Names of files that one of the servers could take for something else.
+pub const ODD: [&str; 16] = [
+    ".hidden",
+    "..hidden",
+    ".h",
+    "..h",
+    ".html",
+    ".htaccess",
+    "x.html~",
+    "#x.html#",
+    "x.html.bak",
+    "X.Html.",
+    "x.bak.html",
+    "x.html.gz",
+    "x.html,v",
+    "README",
+    "x.cgi",
+    "semi;colon.css",
+];
 /// URLs that are asked for besides those about which something may be said.
-const OTHERS: [&str; 8] = [
+const OTHERS: [&str; 22] = [
     "/none",
     "/none/",
     "/a/x.html/",
@@ -80,6 +99,20 @@ const OTHERS: [&str; 8] = [
     "/sub/",
     "/sub/deep/k.css",
     "/a/sub/deep",
+    "/.hidden",
+    "/a/..hidden",
+    "/.html",
+    "/.htaccess",
+    "/x.html~",
+    "/%23x.html%23",
+    "/x.html.bak",
+    "/X.Html.",
+    "/x.bak.html",
+    "/x.html.gz",
+    "/x.html,v",
+    "/README",
+    "/x.cgi",
+    "/semi;colon.css",
 ];
 const MEDIA: [&str; 4] = [
     "text/html",
@@ -132,7 +165,10 @@ impl Pool {
         trees[3].add_file("y.txt", file(0));
         trees[3].add_file("a b/z.PNG", file(4));
         trees[3].add_file("index.html", file(5));
-        trees[3].add_file(".hidden", file(5));
+        for (number, name) in ODD.into_iter().enumerate() {
+            trees[3].add_file(name, file(number % 6));
+        }
+        trees[3].add_directory(".dotted");
         let by_hash = trees
             .iter()
             .map(|tree| (tree.hash(), Arc::new(tree.clone())));
@@ -181,7 +217,10 @@ impl Pool {
             29 => format!("default {endpoint} {host}"),
             1 | 2 => format!("host {host}"),
             3 => format!("host {host} on {endpoint}"),
-            4 => format!("alias {host} {}", random.one(&HOSTS)),
+            4 => {
+                let others: Vec<&str> = HOSTS.into_iter().filter(|name| *name != host).collect();
+                format!("alias {host} {}", random.one(&others))
+            }
             5..=8 => format!("tree {host} {directory} tree:{}", random.one(&self.hashes)),
             9..=11 => format!("file {host} {file} blob:{blob}"),
             12..=14 => format!("index {host} {directory} blob:{blob} {media}"),
@@ -251,7 +290,13 @@ impl Pool {
             1 => random.one::<&str>(&FILES),
             _ => random.one::<&str>(&OTHERS),
         };
-        (host, spelled(random, path))
+        let long = match random.below(10) {
+            0 => random
+                .one(&["x".repeat(300), "x/".repeat(1600), "x".repeat(255)])
+                .clone(),
+            _ => String::new(),
+        };
+        (host, spelled(random, path) + &long)
     }
 }
 

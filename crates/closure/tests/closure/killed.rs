@@ -3,11 +3,11 @@
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use hence_closure::closure::{Closure, Now, Published};
+use hence_closure::closure::{Closure, NO_CLOSURE, Now, Published};
 use hence_closure::host::{Host, Machine, Signal};
 use hence_closure::integrity::Repaired;
 use hence_closure::probe;
-use hence_closure::publish::DOWN;
+use hence_closure::publish::{DOWN, ENDPOINT_TAKEN};
 use hence_closure::server::Server;
 use hence_ledger::Command;
 
@@ -146,4 +146,63 @@ fn what_was_staged_is_made_again_from_what_is_served_or_said_to_be_lost() {
         };
         assert!(drift.iter().any(is_told), "{drift:?}");
     }
+}
+
+#[test]
+fn a_ledger_that_is_gone_is_not_taken_for_an_empty_one() {
+    let root = Root::new(Server::Nginx);
+    let ledger = root.path.join("ledger/store.redb");
+    // Nothing was promised yet, so nothing is missed.
+    assert!(!ledger.exists());
+    let mut closure = root.open();
+    let endpoint = real::free_endpoints(1)[0];
+    let [full, _] = sites(endpoint, &closure);
+    real::commit(&mut closure, &[full]).unwrap();
+    closure.start().unwrap();
+    drop(closure);
+    let aside = root.path.with_extension("aside");
+    std::fs::rename(&ledger, &aside).unwrap();
+    let refused = Closure::open(&Machine, &root.path).map(drop).unwrap_err();
+    assert!(refused.is(NO_CLOSURE), "{refused:?}");
+    assert_eq!(status(endpoint), Some(200));
+    std::fs::rename(&aside, &ledger).unwrap();
+    assert_eq!(root.open().validate().unwrap(), []);
+}
+
+#[test]
+fn who_has_the_place_of_a_server_is_told_before_it_is_started() {
+    for server in [Server::Apache, Server::Nginx] {
+        let root = Root::new(server);
+        let mut closure = root.open();
+        let endpoint = real::free_endpoints(1)[0];
+        let [full, _] = sites(endpoint, &closure);
+        real::commit(&mut closure, &[full]).unwrap();
+        let other = std::net::TcpListener::bind(endpoint).unwrap();
+        let refused = closure.start().map(drop).unwrap_err();
+        assert!(refused.is(ENDPOINT_TAKEN), "{server:?} {refused:?}");
+        drop(other);
+        closure.start().unwrap();
+        assert_eq!(status(endpoint), Some(200), "{server:?}");
+    }
+}
+
+#[test]
+fn root_runs_no_server_of_another_user() {
+    if !Machine.is_privileged() {
+        return;
+    }
+    let root = Root::new(Server::Nginx);
+    let said = root.path.join("server");
+    let before = std::fs::read(&said).unwrap();
+    let text = String::from_utf8(before.clone()).unwrap();
+    Machine.give(&root.path, 65_534, 65_534).unwrap();
+    for user in ["", "user root 0 0\n"] {
+        let lines = text.lines().filter(|line| !line.starts_with("user "));
+        let lines: String = lines.map(|line| format!("{line}\n")).collect();
+        std::fs::write(&said, lines + user).unwrap();
+        let refused = Closure::open(&Machine, &root.path).map(drop).unwrap_err();
+        assert!(refused.is(NO_CLOSURE), "{user:?} {refused:?}");
+    }
+    std::fs::write(&said, before).unwrap();
+    Machine.give(&root.path, 0, 0).unwrap();
 }

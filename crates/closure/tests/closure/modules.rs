@@ -14,7 +14,7 @@ fn learn() -> (Modules, std::path::PathBuf) {
         std::process::id(),
         std::thread::current().id()
     ));
-    let modules = Modules::learn(&Machine, Path::new(AVAILABLE), PROGRAM, &scratch).unwrap();
+    let modules = Modules::learn(&Machine, Path::new(AVAILABLE), PROGRAM).unwrap();
     (modules, scratch)
 }
 

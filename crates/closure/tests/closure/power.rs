@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use hence_closure::address::{Endpoint, Name};
 use hence_closure::closure::{Closure, Now, Published};
 use hence_closure::host::{Entry, Host, Machine, Signal, Wanted};
+use hence_closure::integrity::DRIFT;
 use hence_closure::probe::Probe;
 use hence_closure::process::Ran;
 use hence_closure::server::Server;
@@ -23,11 +24,21 @@ use crate::real::{self, LIMIT, Root};
 /// A machine that goes dark after so many steps. What is being written then is half there.
 struct Dark {
     left: Cell<usize>,
+    /// So many of them changed something on the disk.
+    changes: Cell<usize>,
     /// So often somebody looked at the clock since.
     hours: Cell<u64>,
 }
 
 impl Dark {
+    fn new(left: usize) -> Self {
+        Self {
+            left: Cell::new(left),
+            changes: Cell::new(0),
+            hours: Cell::new(0),
+        }
+    }
+
     fn step(&self) -> io::Result<()> {
         match self.left.get() {
             0 => Err(io::Error::other("the power is cut")),
@@ -36,6 +47,11 @@ impl Dark {
                 Ok(())
             }
         }
+    }
+
+    fn change(&self) -> io::Result<()> {
+        self.changes.set(self.changes.get() + 1);
+        self.step()
     }
 }
 
@@ -61,12 +77,12 @@ impl Host for Dark {
     }
 
     fn make_directory(&self, path: &Path, mode: u32) -> io::Result<()> {
-        self.step()?;
+        self.change()?;
         Machine.make_directory(path, mode)
     }
 
     fn write(&self, path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
-        if let Err(cut) = self.step() {
+        if let Err(cut) = self.change() {
             Machine.write(path, &content[..content.len() / 2], mode)?;
             return Err(cut);
         }
@@ -74,32 +90,32 @@ impl Host for Dark {
     }
 
     fn make_link(&self, path: &Path, to: &Path) -> io::Result<()> {
-        self.step()?;
+        self.change()?;
         Machine.make_link(path, to)
     }
 
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.step()?;
+        self.change()?;
         Machine.rename(from, to)
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        self.step()?;
+        self.change()?;
         Machine.remove(path)
     }
 
     fn give(&self, path: &Path, user: u32, group: u32) -> io::Result<()> {
-        self.step()?;
+        self.change()?;
         Machine.give(path, user, group)
     }
 
     fn allow(&self, path: &Path, mode: u32) -> io::Result<()> {
-        self.step()?;
+        self.change()?;
         Machine.allow(path, mode)
     }
 
     fn synchronise(&self, paths: &[PathBuf]) -> io::Result<()> {
-        self.step()?;
+        self.change()?;
         Machine.synchronise(paths)
     }
 
@@ -260,10 +276,7 @@ fn kill_at_every_step(server: Server) {
     }
     let (mut olds, mut news) = (0, 0);
     for step in 0.. {
-        let dark = Dark {
-            left: Cell::new(step),
-            hours: Cell::new(0),
-        };
+        let dark = Dark::new(step);
         let ended = {
             let mut closure = root.open_on(&dark);
             real::commit(&mut closure, std::slice::from_ref(&new))
@@ -324,4 +337,28 @@ fn kill_at_every_step(server: Server) {
         }
     }
     assert!(olds > 20 && news > 1, "{server:?}: {olds} old, {news} new");
+}
+
+#[test]
+fn what_is_wrong_is_told_without_a_change_on_the_disk() {
+    for server in [Server::Apache, Server::Nginx] {
+        let root = Root::new(server);
+        let mut closure = root.open();
+        let listen = format!("listen {}", real::free_endpoints(1)[0]);
+        let blob = closure.content().stage_bytes(b"here").unwrap();
+        let file = format!("file foo.test /a blob:{blob}");
+        real::commit(
+            &mut closure,
+            &[real::all(&[&listen, "host foo.test", &file])],
+        )
+        .unwrap();
+        closure.start().unwrap();
+        drop(closure);
+        let served = root.path.join("file").join(blob.to_string());
+        Machine.write(&served, b"there", 0o444).unwrap();
+        let dark = Dark::new(usize::MAX);
+        let found = root.open_on(&dark).validate().unwrap();
+        assert!(found.iter().any(|one| one.code == DRIFT), "{found:?}");
+        assert_eq!(dark.changes.get(), 0, "{server:?}");
+    }
 }

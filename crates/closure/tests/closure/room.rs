@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hence_closure::closure;
+use hence_closure::closure::{self, Published};
 use hence_closure::content::{NO_ROOM, Unfit};
 use hence_closure::host::Host;
 use hence_closure::server::Server;
@@ -62,4 +62,24 @@ fn what_could_not_be_served_is_refused() {
     assert!(disk.list(&Path::new(ROOT).join("file")).unwrap().is_empty());
     disk.room.set(RESERVE + 2000);
     real::commit(&mut closure, &[everything]).unwrap();
+}
+
+#[test]
+fn where_there_is_no_room_for_the_server_nothing_is_switched_to() {
+    let disk = Disk::new(false);
+    closure::init(&disk, Path::new(ROOT), Server::Nginx).unwrap();
+    let mut closure = open(&disk);
+    disk.room.set(100_000);
+    let host = real::all(&["host foo.test"]);
+    let refused = real::commit(&mut closure, std::slice::from_ref(&host));
+    let Err(Refused::Because(troubles)) = refused else {
+        panic!("it was not refused");
+    };
+    assert_eq!(troubles[0].code, NO_ROOM);
+    assert_eq!(closure.current().unwrap(), Some(0));
+    // To change nothing needs no room.
+    let nothing = real::commit(&mut closure, &[real::all(&[])]).unwrap();
+    assert_eq!(nothing, Published::Nothing);
+    disk.room.set(2 << 20);
+    real::commit(&mut closure, &[host]).unwrap();
 }

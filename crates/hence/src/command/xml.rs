@@ -9,7 +9,7 @@ use hence_xml::command::{self, Command};
 use hence_xml::file::{self, Machine, Replaced};
 use hence_xml::path::{self, Path as Steps};
 use hence_xml::transaction::{self, Nowhere};
-use hence_xml::{File, reduction, state, validity};
+use hence_xml::{File, difference, reduction, state, validity};
 use serde::Serialize;
 
 use super::fleet::{Format, many, print_json, read};
@@ -168,7 +168,7 @@ impl Xml {
             What::Show { path } => self.show(console, file, path),
             What::Check => self.check(console, &file),
             What::State => {
-                let commands = state::commands(&file.sources, &file.document, &file.dtd);
+                let commands = state::commands(&file.sources, file.document, &file.dtd);
                 match self.format {
                     Format::Text => console.data().write_all(commands.as_bytes())?,
                     Format::Json => print_json(
@@ -236,52 +236,51 @@ impl Xml {
             true => Nowhere::Allow,
             false => Nowhere::Refuse,
         };
+        let old = file.document.span();
         let committed = transaction::commit(
             &mut file.sources,
-            &file.document,
+            file.document,
             &file.dtd,
             commands,
             nowhere,
         );
-        let new = match committed {
-            Ok(new) => new,
+        let written = match committed {
+            Ok(written) => written,
             Err(troubles) => {
                 console.show(&file.sources, &troubles);
                 console.say(&format!("`{}` is as it was", self.file));
                 return Ok(Exit::Input);
             }
         };
-        let old = file.document.text(&file.sources);
-        let in_effect = reduction::reduce(&file.sources, commands);
-        let diff = similar::TextDiff::from_lines(&old, &new);
-        let count = |tag| {
-            let changes = diff.iter_all_changes();
-            changes.filter(|change| change.tag() == tag).count()
-        };
-        let lines = count(similar::ChangeTag::Insert).max(count(similar::ChangeTag::Delete));
-        let header = format!("{} (as it would be)", self.file);
-        let diff = diff.unified_diff().header(&self.file, &header).to_string();
-        if !changing.plan && new != old {
-            self.replace(console, &old, &new)?;
+        let changes = difference::changes(&file.sources, old, &written);
+        let (old, new) = (file.sources.slice(old), written.text.as_str());
+        if !changing.plan && !changes.is_empty() {
+            self.replace(console, old, new)?;
         }
+        let header = format!("--- {0}\n+++ {0} (as it would be)\n", self.file);
+        let unified = || match changes.is_empty() {
+            true => String::new(),
+            false => format!("{header}{}", difference::unified(old, new, &changes)),
+        };
         if self.format == Format::Json {
+            let in_effect = reduction::reduce(&file.sources, commands);
             let answer = Changed {
                 file: &self.file,
-                changed: new != old,
+                changed: !changes.is_empty(),
                 planned: changing.plan,
                 commands: commands.len(),
                 in_effect: in_effect.map_or(0, |kept| kept.len()),
-                diff,
+                diff: unified(),
             };
             print_json(console, &answer)?;
             return Ok(Exit::Done);
         }
-        if new == old {
+        if changes.is_empty() {
             console.say(&format!("`{}` is so already", self.file));
         } else if changing.plan {
-            console.data().write_all(diff.as_bytes())?;
+            console.data().write_all(unified().as_bytes())?;
         } else {
-            let lines = many(lines, "line");
+            let lines = many(difference::count(&changes), "line");
             console.say(&format!("`{}`: {lines} changed", self.file));
         }
         Ok(Exit::Done)
@@ -311,7 +310,7 @@ impl Xml {
                 return Ok(Exit::Input);
             }
         };
-        let elements = match transaction::show(&file.sources, &file.document, &file.dtd, &path) {
+        let elements = match transaction::show(&file.sources, file.document, &file.dtd, &path) {
             Ok(elements) => elements,
             Err(troubles) => {
                 console.show(&file.sources, &troubles);

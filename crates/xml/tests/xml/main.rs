@@ -2,6 +2,7 @@
 
 mod algebra;
 mod cut;
+mod differences;
 mod fuzz;
 mod generate;
 mod judge;

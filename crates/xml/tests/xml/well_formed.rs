@@ -25,7 +25,7 @@ fn the_judge_agrees_on_what_is_well_formed() {
         match read(text) {
             Ok(read) => {
                 assert_eq!(
-                    read.document.text(&read.sources),
+                    read.document.write(&read.sources).text,
                     *text,
                     "it is written as it was read"
                 );

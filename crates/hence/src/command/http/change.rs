@@ -9,7 +9,7 @@ use hence_model::source::Sources;
 use hence_store::Refused;
 use serde::Serialize;
 
-use super::{Http, confirm, cost, print_changes, stop, tell};
+use super::{Http, confirm, cost, print_changes, stop, tell, warn};
 use crate::command::fleet::{Format, faulty, names, print_json, read};
 use crate::console::Console;
 use crate::{Exit, Stop};
@@ -212,8 +212,9 @@ impl Plan {
             dormant: self.leave.dormant,
         };
         match closure.plan(http.owner(), &pending.commands, manner) {
-            Ok(done) => {
+            Ok((done, warnings)) => {
                 print_changes(console, http.format, &done.changes)?;
+                warn(console, &warnings);
                 if done.changes.is_empty() {
                     console.say("nothing changes");
                     return Ok(Exit::Done);
