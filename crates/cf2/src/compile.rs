@@ -14,7 +14,8 @@ use crate::datum::{
     Block, BlockId, Datum, Elements, EntryId, Extent, FileKey, Form, Home, ListId, Part, Parts,
     Ranking, Scope, Size, State,
 };
-use crate::evaluate::{CYCLE, Evaluated, Evaluator, Stop, UNDEFINED};
+use crate::evaluate::{Evaluated, Evaluator, Stop, UNDEFINED};
+use crate::running::CYCLE;
 use crate::syntax::BodyId;
 use crate::world::World;
 
