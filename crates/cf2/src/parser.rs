@@ -12,7 +12,7 @@ use hence_model::unit::{TOO_DEEP, Unit};
 use rustc_hash::FxHashMap;
 
 use crate::functions;
-use crate::lexer::{self, COMPARISON, Keyword, Lexeme, Lexer, Operator, STRAY_CHARACTER, Token};
+use crate::lexer::{self, COMPARISON, Keyword, Lexeme, Lexer, Operator, Token};
 use crate::syntax::{
     BYTES_OF_EXPRESSION, BodyId, Definition, Expression, ExpressionId, Kind, Macro, MacroId,
     Mutation, Statement, Tree,
@@ -48,7 +48,11 @@ pub fn parse(unit: &mut Unit, tree: &mut Tree, file: FileId) -> BodyId {
         in_list: false,
         depth: 0,
         lost: false,
-        recovering: false,
+        recovering: Recovering::No,
+        late: None,
+        late_before: None,
+        read_again: 0,
+        unterminated: None,
         statements: Vec::with_capacity(bytes / BYTES_OF_EXPRESSION),
         expressions: Vec::new(),
     };
@@ -60,6 +64,24 @@ pub fn parse(unit: &mut Unit, tree: &mut Tree, file: FileId) -> BodyId {
 struct Wrong;
 
 type Parsed<T> = Result<T, Wrong>;
+
+/// A string over several lines that seems to end where another one begins.
+#[derive(Clone, Copy)]
+struct Late {
+    string: Span,
+    /// The end of the line on which it was to end.
+    end: u32,
+}
+
+/// Whether something is skipped after a mistake.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Recovering {
+    No,
+    /// What stands on the line of the mistake.
+    OnItsLine,
+    /// What else belongs to its statement.
+    Beyond,
+}
 
 struct Parser<'p> {
     unit: &'p mut Unit,
@@ -80,7 +102,14 @@ struct Parser<'p> {
     /// Whether the end of the text came too early, and was reported.
     lost: bool,
     /// Whether the rest of a statement with a mistake is skipped.
-    recovering: bool,
+    recovering: Recovering,
+    /// The string that seems to end too late, as it ended on this line, and the one before it.
+    late: Option<Late>,
+    late_before: Option<Late>,
+    /// How far strings that seemed to end too late were read again.
+    read_again: u32,
+    /// Where a string begins that was reported to have no end.
+    unterminated: Option<u32>,
     /// The statements of all open blocks, and the expressions of all open lists.
     statements: Vec<Statement>,
     expressions: Vec<ExpressionId>,
@@ -90,18 +119,112 @@ impl Parser<'_> {
     fn advance(&mut self) {
         self.last = self.next.span;
         self.next = self.lexer.next(self.unit.sources.text());
-        if self.next.token == Token::Invalid {
-            self.report_invalid();
+        if self.next.starts_line {
+            self.begin_line();
+        }
+        match self.next.token {
+            Token::Text {
+                has_lines: true, ..
+            } => self.string_over_lines(),
+            Token::Invalid => self.report_invalid(),
+            _ => {}
+        }
+    }
+
+    fn begin_line(&mut self) {
+        (self.late, self.late_before) = (None, None);
+        if self.recovering == Recovering::OnItsLine {
+            self.recovering = Recovering::Beyond;
+        }
+    }
+
+    #[cold]
+    fn string_over_lines(&mut self) {
+        let late = self.late(self.next.span);
+        if self.recovering == Recovering::OnItsLine {
+            // What looks like a string may be what stands between two of them, as one has no end.
+            if let Some(late) = late {
+                self.read_again(late);
+            }
+        } else {
+            self.late_before = std::mem::replace(&mut self.late, late);
+        }
+    }
+
+    /// A string over several lines, if lines of it are written as those of files are, or if a value follows on its
+    /// heels.
+    fn late(&self, string: Span) -> Option<Late> {
+        let text = &self.unit.sources.text()[..self.unit.sources.span(self.file).end as usize];
+        let follows = text[string.end as usize..].chars().next();
+        let is_value = |c: char| c.is_alphanumeric() || "_'$\"@#%:;\\".contains(c);
+        let end_of_line = || {
+            let line = self.unit.sources.slice(string).lines().next()?;
+            Some(string.start + line.len() as u32)
+        };
+        let end = match lexer::end_before_code(text, string) {
+            None if follows.is_some_and(is_value) => end_of_line(),
+            end => end,
+        };
+        end.map(|end| Late { string, end })
+    }
+
+    /// Goes on behind the line on which a string was to end. What was read again is not read once more.
+    fn read_again(&mut self, late: Late) -> bool {
+        let is_new = late.string.end > self.read_again;
+        if is_new {
+            self.read_again = late.string.end;
+            let end = self.unit.sources.span(self.file).end;
+            self.lexer = Lexer::new(Span::new(late.end, end));
+            self.next.token = Token::Invalid;
+        }
+        is_new
+    }
+
+    /// Where something is wrong on the line on which a string over several lines ends, it may be that its end was the
+    /// beginning of another one. Then this is reported, and reading goes on where it was to end.
+    fn is_string_late(&mut self) -> bool {
+        let late = match self.next.token {
+            Token::Text {
+                has_lines: true, ..
+            } => self.late_before,
+            _ => self.late,
+        };
+        match late {
+            Some(late) if self.read_again(late) => {
+                self.report_unterminated(late.string);
+                true
+            }
+            _ => false,
         }
     }
 
     #[cold]
     fn report_invalid(&mut self) {
-        let mistake = lexer::mistake(self.unit.sources.text(), self.next.span);
-        // One mistake of a statement is enough, unless another one swallows the rest of the file.
-        if !(self.recovering && mistake.code == STRAY_CHARACTER) {
-            self.unit.report(mistake);
+        let span = self.next.span;
+        if self.is_string_late() {
+            return;
         }
+        if self.unit.sources.slice(span).starts_with('\'') {
+            // The mistake that was reported on this line may be that a string ended too early.
+            if self.recovering != Recovering::OnItsLine {
+                self.report_unterminated(span);
+            }
+            self.unterminated = Some(span.start);
+            // It has taken all of the file; what is written as statements are is read as such.
+            let end = lexer::end_before_code(self.unit.sources.text(), span);
+            if let Some(end) = end {
+                self.read_again(Late { string: span, end });
+            }
+        } else if self.recovering == Recovering::No {
+            // One mistake of a statement is enough.
+            self.unit
+                .report(lexer::mistake(self.unit.sources.text(), span));
+        }
+    }
+
+    fn report_unterminated(&mut self, string: Span) {
+        self.unterminated = Some(string.start);
+        self.unit.report(lexer::unterminated(string));
     }
 
     fn take(&mut self, token: Token) -> bool {
@@ -122,7 +245,7 @@ impl Parser<'_> {
     /// Reports that something else was expected where the next token is.
     fn wrong(&mut self, expected: &str, help: &str) -> Wrong {
         // What is no token was reported as such.
-        if self.next.token != Token::Invalid {
+        if self.next.token != Token::Invalid && !self.is_string_late() {
             let found = match self.next.token {
                 Token::End => "the end of the file".to_owned(),
                 _ => {
@@ -197,7 +320,9 @@ impl Parser<'_> {
 
     /// Reports the innermost block that has no end; those around it are open because of it.
     fn unclosed(&mut self, start: u32) {
-        if !std::mem::replace(&mut self.lost, true) {
+        // Its end may be in a string that has none.
+        let is_told = self.unterminated.is_some_and(|string| string > start);
+        if !std::mem::replace(&mut self.lost, true) && !is_told {
             self.unit.report(
                 Diagnostic::error(SYNTAX, "this block has no end")
                     .label(Span::new(start, start + 1), "it begins here")
@@ -216,16 +341,25 @@ impl Parser<'_> {
             true => Ok(()),
             false => Err(self.wrong(
                 "expected a new line or a comma after this",
-                "text that is not a simple word stands in quotes: 'two words'",
+                self.how_to_quote(),
             )),
+        }
+    }
+
+    /// What may be meant where something follows a value.
+    fn how_to_quote(&self) -> &'static str {
+        let is_string = self.unit.sources.slice(self.last).starts_with('\'');
+        match is_string && self.last.end == self.next.span.start {
+            true => "the string ends before this; a quote inside it is written `\\'`",
+            false => "text that is not a simple word stands in quotes: 'two words'",
         }
     }
 
     /// Skips to the beginning of another statement than that at `start`.
     fn recover(&mut self, close: Token, start: Span) {
-        self.recovering = true;
+        self.recovering = Recovering::OnItsLine;
         self.skip(close, start);
-        self.recovering = false;
+        self.recovering = Recovering::No;
     }
 
     fn skip(&mut self, close: Token, start: Span) {
@@ -277,15 +411,63 @@ impl Parser<'_> {
                 "expected a statement",
                 "a block needs a name: `Name => { … }`",
             )),
-            Token::Text { .. } | Token::Number => Err(self.wrong(
-                "expected the name of a resource",
-                "names are words of letters, digits and `_`, without quotes",
-            )),
+            Token::Text { .. } | Token::Number => match self.odd_name(self.next.span.start) {
+                Some(name) => self.oddly_named(name),
+                None => Err(self.wrong(
+                    "expected the name of a resource",
+                    "names are words of letters, digits and `_`, without quotes",
+                )),
+            },
             _ => Err(self.wrong(
                 "expected a statement",
                 "statements are `Name => value`, `import(file)`, `if (…) then { … }`, and `def name(…) = value`",
             )),
         }
+    }
+
+    /// What begins there, if it stands before a mutation as names do, and is none: `node-1 => …`.
+    fn odd_name(&self, start: u32) -> Option<Span> {
+        let end = self.unit.sources.span(self.file).end;
+        let rest = self.unit.sources.slice(Span::new(start, end));
+        let length = match rest.starts_with('\'') {
+            true => (self.next.span.end - start) as usize,
+            false => {
+                let ends = |c: char| c.is_whitespace() || "=~'\"(){}[],$?".contains(c);
+                rest.find(ends).unwrap_or(rest.len())
+            }
+        };
+        let behind = rest[length..].trim_start_matches([' ', '\t']);
+        let mutations = ["=>", "~>", "~("];
+        let is_name = mutations.iter().any(|one| behind.starts_with(one));
+        is_name.then(|| Span::new(start, start + length as u32))
+    }
+
+    /// A resource whose name is none: mistakes in its value are reported, too.
+    fn oddly_named(&mut self, span: Span) -> Parsed<()> {
+        let written = self.unit.sources.slice(span);
+        let name = written.trim_matches('\'');
+        let possible = name.replace(|c: char| !c.is_alphanumeric(), "_");
+        let possible = match possible.starts_with(|c: char| c.is_ascii_digit()) {
+            true => format!("_{possible}"),
+            false => possible,
+        };
+        let help = if written.len() > 60 || written.contains(['\\', '\n']) {
+            "a name can be chosen freely; what it is called elsewhere can be a value".to_owned()
+        } else if lexer::is_name(name) {
+            format!("without quotes it is one: `{name}`")
+        } else {
+            format!("a name can be chosen freely: `{possible} => {{ Name => '{name}' }}`")
+        };
+        let message = "names are words of letters, digits and `_`, and this is none";
+        self.unit
+            .report(Diagnostic::error(SYNTAX, message).at(span).help(help));
+        let end = self.unit.sources.span(self.file).end;
+        self.lexer = Lexer::new(Span::new(span.end, end));
+        self.advance();
+        while self.mutation()?.is_some() {
+            self.mutated()?;
+        }
+        Ok(())
     }
 
     fn word(&mut self, what: &str) -> Parsed<Span> {
@@ -312,15 +494,26 @@ impl Parser<'_> {
 
     /// ResourceDef := Qualifier* IDENTIFIER (. IDENTIFIER)* Mutation+
     fn resource(&mut self, first: Span, private: bool) -> Parsed<()> {
+        let whole = first.start;
         let mut name = first;
         // Most names have none before them, and most resources one mutation: no lists are made for those.
         let mut blocks = Vec::new();
         while self.next.token == Token::Dot && !self.next.starts_line {
             self.advance();
             blocks.push(name);
+            if self.next.token != Token::Word
+                && let Some(name) = self.odd_name(whole)
+            {
+                return self.oddly_named(name);
+            }
             name = self.word("a name after `.`")?;
         }
         let Some(operator) = self.mutation()? else {
+            if self.next.token != Token::Invalid
+                && let Some(name) = self.odd_name(whole)
+            {
+                return self.oddly_named(name);
+            }
             return Err(self.wrong(
                 "expected `=>`, `~>` or `~(function)>`",
                 "a resource is written `Name => value`",
@@ -591,7 +784,7 @@ impl Parser<'_> {
                 Ok(self.tree.add(Kind::Literal(cell), start))
             }
             Token::Number => self.number(None),
-            Token::Text { escaped } => {
+            Token::Text { escaped, .. } => {
                 self.advance();
                 let inner = Span::new(start.start + 1, start.end - 1);
                 let cell = match escaped {
@@ -745,7 +938,7 @@ impl Parser<'_> {
             if !next.starts_line && next.token != Token::Comma && next.token != close {
                 return Err(self.wrong(
                     &format!("expected a comma, a new line or {name}"),
-                    "text that is not a simple word stands in quotes: 'two words'",
+                    self.how_to_quote(),
                 ));
             }
         }
@@ -755,7 +948,7 @@ impl Parser<'_> {
         if self.take(close) {
             return Ok(());
         }
-        if self.next.token != Token::Invalid {
+        if self.next.token != Token::Invalid && !self.is_string_late() {
             let message = format!("expected {name}");
             self.unit.report(
                 Diagnostic::error(SYNTAX, message)
