@@ -27,6 +27,13 @@ pub const NO_CONFIGURATION: Code = Code::of_rule("sf.no-configuration", "err7");
 /// Among so many names one is searched that may be meant.
 const MOST_NAMES: usize = 10_000;
 
+/// What a written path may mean, likeliest first. Names with dots are written without quotes.
+pub fn readings(text: &str) -> Vec<Path> {
+    let mut readings = Path::readings(text);
+    readings.sort_by_key(|path| path.0.len());
+    readings
+}
+
 /// What a specification means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Semantics {
