@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use hence_model::cell::Content;
-use hence_model::explanation::{Expression, StepKind};
+use hence_model::explanation::{Expression, Shown, StepKind};
 use hence_model::source::Span;
+use hence_model::value::Value;
 
 use super::{Explainer, Subject};
 use crate::datum::{Datum, Form, Home, ScopeId, State};
@@ -165,10 +166,13 @@ impl Explainer<'_, '_> {
             Kind::Call(name, arguments) => {
                 let arguments = self.evaluator.tree.list(arguments).to_vec();
                 let name = self.evaluator.name(name).to_owned();
-                let is_forced = name != "defined";
+                let asks = name == "defined";
                 let mut operands = Vec::new();
-                for argument in arguments.into_iter().rev().filter(|_| is_forced) {
-                    operands.push(self.operand(argument, scope, home));
+                for argument in arguments.into_iter().rev() {
+                    operands.push(match asks {
+                        true => self.asked(argument, id, scope, home, path),
+                        false => self.operand(argument, scope, home),
+                    });
                 }
                 operands.reverse();
                 self.operation(&name, id, scope, home, path, operands)
@@ -178,6 +182,35 @@ impl Explainer<'_, '_> {
                 self.chain(id, &links, scope, home, path, Vec::new())?
             }
         })
+    }
+
+    /// What `defined` asks for, and whether it is there: its value does not matter.
+    fn asked(
+        &mut self,
+        argument: ExpressionId,
+        call: ExpressionId,
+        scope: ScopeId,
+        home: Home,
+        path: &str,
+    ) -> Expression {
+        let span = self.evaluator.span(argument);
+        let words: Vec<&str> = self.evaluator.source(span).split_whitespace().collect();
+        let asked = words.join(" ");
+        let datum = self.evaluated(call, scope, home);
+        let told = match self.truth(datum) {
+            Some(true) => format!("`{asked}` has a value"),
+            _ => format!("`{asked}` has no value"),
+        };
+        // It is not what decides, but says what that was.
+        let was_control = std::mem::replace(&mut self.control, false);
+        self.step(StepKind::Told(told.into()), span, path);
+        self.control = was_control;
+        Expression {
+            operator: None,
+            value: Shown::Value(Value::Reference(asked)),
+            span,
+            operands: Vec::new(),
+        }
     }
 
     /// A block that was made when the entry was computed; a new one has nothing in it yet.
