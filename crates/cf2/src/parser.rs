@@ -235,10 +235,11 @@ impl Parser<'_> {
         found
     }
 
-    fn expect(&mut self, token: Token, what: &str) -> Parsed<()> {
+    /// Takes a token that must stand here; `how` says how the whole is written.
+    fn expect_as(&mut self, token: Token, what: &str, how: &str) -> Parsed<()> {
         match self.take(token) {
             true => Ok(()),
-            false => Err(self.wrong(&format!("expected {what}"), "")),
+            false => Err(self.wrong(&format!("expected {what}"), how)),
         }
     }
 
@@ -341,17 +342,25 @@ impl Parser<'_> {
             true => Ok(()),
             false => Err(self.wrong(
                 "expected a new line or a comma after this",
-                self.how_to_quote(),
+                self.how_to_go_on(),
             )),
         }
     }
 
     /// What may be meant where something follows a value.
-    fn how_to_quote(&self) -> &'static str {
-        let is_string = self.unit.sources.slice(self.last).starts_with('\'');
-        match is_string && self.last.end == self.next.span.start {
-            true => "the string ends before this; a quote inside it is written `\\'`",
-            false => "text that is not a simple word stands in quotes: 'two words'",
+    fn how_to_go_on(&self) -> &'static str {
+        let before = self.unit.sources.slice(self.last);
+        let next = self.unit.sources.slice(self.next.span);
+        match next {
+            "and" => "*and* is written `&&`",
+            "or" => "*or* is written `||`",
+            "elsif" | "elif" | "elseif" => "it is written `else if (…) then …`",
+            "?" => "a value is chosen by `if (…) then … else …`",
+            _ if before == "not" => "*not* is written `!`",
+            _ if before.starts_with('\'') && self.last.end == self.next.span.start => {
+                "the string ends before this; a quote inside it is written `\\'`"
+            }
+            _ => "text that is not a simple word stands in quotes: 'two words'",
         }
     }
 
@@ -406,6 +415,9 @@ impl Parser<'_> {
                     return Ok(());
                 }
                 self.resource(word, false)
+            }
+            Token::Operator(Operator::Divide | Operator::Subtract) => {
+                Err(self.wrong("expected a statement", "comments begin with `//`"))
             }
             Token::OpenBrace => Err(self.wrong(
                 "expected a statement",
@@ -508,7 +520,7 @@ impl Parser<'_> {
             }
             name = self.word("a name after `.`")?;
         }
-        let Some(operator) = self.mutation()? else {
+        let Some(operator) = self.mutation_or_its_like()? else {
             if self.next.token != Token::Invalid
                 && let Some(name) = self.odd_name(whole)
             {
@@ -596,6 +608,30 @@ impl Parser<'_> {
         definition
     }
 
+    /// A mutation, or what other languages write for it, which is told.
+    fn mutation_or_its_like(&mut self) -> Parsed<Option<Mutation>> {
+        let sign = self.next.span;
+        match self.next.token {
+            Token::Equals => {
+                let message = "expected `=>`, found `=`";
+                let help = "a resource is written `Name => value`";
+                self.unit
+                    .report(Diagnostic::error(SYNTAX, message).at(sign).help(help));
+            }
+            // That it means nothing was reported.
+            Token::Invalid if self.is_colon_before_blank() => {}
+            _ => return self.mutation(),
+        }
+        self.advance();
+        Ok(Some(Mutation::Assign))
+    }
+
+    fn is_colon_before_blank(&self) -> bool {
+        let rest = &self.unit.sources.text()[self.next.span.start as usize..];
+        let behind = rest.strip_prefix(':');
+        behind.is_some_and(|rest| rest.starts_with(char::is_whitespace))
+    }
+
     /// MutateOp := => | ~> | ~(IDENTIFIER)>
     fn mutation(&mut self) -> Parsed<Option<Mutation>> {
         Ok(Some(match self.next.token {
@@ -609,10 +645,11 @@ impl Parser<'_> {
             }
             Token::Tilde => {
                 self.advance();
-                self.expect(Token::OpenParenthesis, "`>` or `(` after `~`")?;
+                let how = "a function combines values so: `~(max)> 3`";
+                self.expect_as(Token::OpenParenthesis, "`>` or `(` after `~`", how)?;
                 let name = self.word("the name of a function")?;
-                self.expect(Token::CloseParenthesis, "`)`")?;
-                self.expect(Token::Operator(Operator::Greater), "`>`")?;
+                self.expect_as(Token::CloseParenthesis, "`)`", how)?;
+                self.expect_as(Token::Operator(Operator::Greater), "`>`", how)?;
                 Mutation::Function(self.symbol(name))
             }
             _ => return Ok(None),
@@ -624,7 +661,8 @@ impl Parser<'_> {
         self.advance();
         let span = self.word("the name of a macro")?;
         let name = self.symbol(span);
-        self.expect(Token::OpenParenthesis, "`(` and the parameters")?;
+        let how = "a macro is written `def name(parameter) = value`";
+        self.expect_as(Token::OpenParenthesis, "`(` and the parameters", how)?;
         let mut parameters = Vec::new();
         loop {
             while self.take(Token::Comma) {}
@@ -641,7 +679,7 @@ impl Parser<'_> {
             }
             parameters.push(parameter);
         }
-        self.expect(Token::Equals, "`=` and what the macro stands for")?;
+        self.expect_as(Token::Equals, "`=` and what the macro stands for", how)?;
         let outer = std::mem::replace(&mut self.parameters, parameters);
         let value = self.expression();
         let names = std::mem::replace(&mut self.parameters, outer);
@@ -740,6 +778,10 @@ impl Parser<'_> {
     /// Selection := Value (. Value)*
     fn selection(&mut self, of: ExpressionId) -> Parsed<ExpressionId> {
         let mut of = of;
+        if self.next.token == Token::Dot && self.is_number(of) {
+            let start = self.tree.expression(of).span.start;
+            return Ok(self.no_number(start));
+        }
         while self.next.token == Token::Dot && !self.next.starts_line {
             self.advance();
             let by = self.selector()?;
@@ -807,6 +849,12 @@ impl Parser<'_> {
             }
             Token::Dollar => {
                 self.advance();
+                if self.next.token == Token::OpenBrace {
+                    return Err(self.wrong(
+                        "expected the name of a resource after `$`",
+                        "no braces stand around it: `$Name`",
+                    ));
+                }
                 let word = self.word("the name of a resource after `$`")?;
                 let name = self.symbol(word);
                 let span = Span::new(start.start, word.end);
@@ -867,21 +915,44 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether an expression is a number that is written right before this dot, and another right behind it.
+    fn is_number(&self, id: ExpressionId) -> bool {
+        let Expression { kind, span } = self.tree.expression(id);
+        let text = self.unit.sources.text().as_bytes();
+        let is_digit = |at: u32| text.get(at as usize).is_some_and(u8::is_ascii_digit);
+        let dot = self.next.span;
+        matches!(kind, Kind::Literal(_))
+            && is_digit(span.start)
+            && span.end == dot.start
+            && is_digit(dot.end)
+    }
+
+    /// What begins like a number, and is none: `10MB`, `10.0.0.1`.
+    fn no_number(&mut self, start: u32) -> ExpressionId {
+        let end = self.unit.sources.span(self.file).end;
+        let rest = self.unit.sources.slice(Span::new(start, end));
+        let goes_on = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+        let length = rest.find(|c| !goes_on(c)).unwrap_or(rest.len());
+        let whole = Span::new(start, start + length as u32);
+        let text = self.unit.sources.slice(whole);
+        let message = format!("`{text}` is neither a number nor a word");
+        self.unit.report(
+            Diagnostic::error(SYNTAX, message)
+                .at(whole)
+                .help(format!("as text, write '{text}'")),
+        );
+        self.lexer = Lexer::new(Span::new(whole.end, end));
+        self.advance();
+        self.last = whole;
+        self.tree.add(Kind::Undefined, whole)
+    }
+
     /// The number that is looked at, behind a sign.
     fn number(&mut self, sign: Option<Span>) -> Parsed<ExpressionId> {
         let digits = self.next.span;
         self.advance();
         if self.next.token == Token::Word && self.next.span.start == digits.end {
-            let whole = Span::new(digits.start, self.next.span.end);
-            let text = self.unit.sources.slice(whole);
-            let message = format!("`{text}` is neither a number nor a word");
-            self.unit.report(
-                Diagnostic::error(SYNTAX, message)
-                    .at(whole)
-                    .help(format!("as text, write '{text}'")),
-            );
-            self.advance();
-            return Ok(self.tree.add(Kind::Undefined, whole));
+            return Ok(self.no_number(digits.start));
         }
         let span = Span::new(sign.map_or(digits.start, |sign| sign.start), digits.end);
         let Unit {
@@ -938,7 +1009,7 @@ impl Parser<'_> {
             if !next.starts_line && next.token != Token::Comma && next.token != close {
                 return Err(self.wrong(
                     &format!("expected a comma, a new line or {name}"),
-                    self.how_to_quote(),
+                    self.how_to_go_on(),
                 ));
             }
         }
@@ -997,7 +1068,8 @@ impl Parser<'_> {
         let start = self.next.span;
         self.advance();
         let open = self.next.span;
-        self.expect(Token::OpenParenthesis, "`(` and the name of a file")?;
+        let how = "the file stands in brackets: `import(file)`";
+        self.expect_as(Token::OpenParenthesis, "`(` and the name of a file", how)?;
         let mark = self.expressions.len();
         let read = self.elements(Token::CloseParenthesis, "`)`", open);
         let arguments = self.expressions.split_off(mark);
@@ -1030,7 +1102,8 @@ impl Parser<'_> {
             ));
         }
         let condition = self.value()?;
-        self.expect(Token::Keyword(Keyword::Then), "`then`")?;
+        let how = "a conditional is written `if (…) then … else …`";
+        self.expect_as(Token::Keyword(Keyword::Then), "`then`", how)?;
         let then = self.expression()?;
         let otherwise = match self.take(Token::Keyword(Keyword::Else)) {
             true => Some(self.expression()?.into()),
