@@ -322,8 +322,8 @@ impl Lexer {
                     }
                 }
                 Some(b'\n') | None => {
-                    self.position = at as u32;
                     report.push(unterminated_string(start as u32, at as u32));
+                    self.position = end_behind_line(bytes, at) as u32;
                     return Token::Invalid;
                 }
                 Some(_) => at += 1,
@@ -460,6 +460,8 @@ impl Lexer {
         let diagnostic = Diagnostic::error(STRAY_CHARACTER, message).at(span);
         let told = match character {
             '\'' => diagnostic.help("texts stand in double quotes"),
+            '=' if self.dialect == Dialect::Production => diagnostic
+                .help("a name and its value stand side by side: `port 80;`; `==` compares values"),
             '=' => diagnostic.help("a name and its value stand side by side: `port 80;`"),
             '$' => diagnostic.help("a reference is the name alone: `admin port;`"),
             '.' => diagnostic.help(
@@ -490,6 +492,24 @@ fn opening(rest: &[u8]) -> Option<(usize, Token)> {
         | [b'#', b'O', b'C', b'T', b'#', ..]
         | [b'#', b'B', b'I', b'N', b'#', ..] => Some((5, Token::Bytes)),
         _ => None,
+    }
+}
+
+/// Where a text ends that goes on behind the end of its line: at the next quote if that can only end one, and if not
+/// with the line.
+fn end_behind_line(bytes: &[u8], end_of_line: usize) -> usize {
+    let rest = &bytes[end_of_line..];
+    let Some(quote) = rest.iter().position(|&byte| byte == b'"') else {
+        return end_of_line;
+    };
+    let mut behind = rest[quote + 1..].iter();
+    let ends = match behind.find(|byte| !matches!(byte, b' ' | b'\t' | b'\r')) {
+        Some(byte) => b";,]})\n".contains(byte),
+        None => true,
+    };
+    match ends {
+        true => end_of_line + quote + 1,
+        false => end_of_line,
     }
 }
 

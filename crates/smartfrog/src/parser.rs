@@ -689,12 +689,16 @@ impl<'a, H: Handler> Parser<'a, H> {
         self.handler.close(self.unit);
     }
 
-    /// Whether the file was not read to its end because something else was wrong.
+    /// Whether the `}` was not read because something else was wrong.
     fn is_cut_short(&self) -> bool {
-        let last = self.unit.diagnostics.last();
-        last.is_some_and(|last| {
-            last.code == TOO_DEEP || last.code == crate::lexer::UNTERMINATED_COMMENT
-        })
+        use crate::lexer::{UNTERMINATED_COMMENT, UNTERMINATED_STRING};
+        let Some(last) = self.unit.diagnostics.last() else {
+            return false;
+        };
+        let took_it = || self.unit.sources.slice(last.labels[0].span).contains('}');
+        last.code == TOO_DEEP
+            || last.code == UNTERMINATED_COMMENT
+            || last.code == UNTERMINATED_STRING && took_it()
     }
 
     pub(crate) fn optional_semicolon(&mut self) {
@@ -864,6 +868,9 @@ impl<'a, H: Handler> Parser<'a, H> {
             }
             _ => {
                 self.expected("a value");
+                if self.is_production() && matches!(self.token, Token::Operator(_)) {
+                    self.advise("an operation stands in brackets: `(0 - a)`, `(! b)`");
+                }
                 return Err(Lost);
             }
         };

@@ -169,6 +169,11 @@ impl<H: Handler> Parser<'_, H> {
                     span: start.to(name.span),
                 })
             }
+            Token::Text { .. } => {
+                self.expected("a reference");
+                self.advise("in a reference, a name in quotes follows a word such as `HERE`");
+                Err(Lost)
+            }
             _ => {
                 self.expected("a reference");
                 Err(Lost)
