@@ -567,7 +567,10 @@ enum Open {
 impl Size {
     /// Adds something inside of it, and what is written around that.
     fn add(&mut self, inner: Size, around: u64) {
-        self.bytes = self.bytes.saturating_add(inner.bytes + around);
+        self.bytes = self
+            .bytes
+            .saturating_add(inner.bytes)
+            .saturating_add(around);
         self.depth = self.depth.max(inner.depth.saturating_add(1));
     }
 }
