@@ -1004,7 +1004,8 @@ impl<'a, H: Handler> Parser<'a, H> {
                 let text = self.unit.sources.slice(self.span);
                 let short: String = text.chars().take(30).collect();
                 let dots = if short.len() < text.len() { "…" } else { "" };
-                format!("found `{}{dots}`", short.escape_debug())
+                let shown = short.replace(char::is_control, " ");
+                format!("found `{shown}{dots}`")
             }
         };
         let mut diagnostic = Diagnostic::error(SYNTAX, format!("expected {what}, {found}"));
