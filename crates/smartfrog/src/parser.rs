@@ -529,10 +529,7 @@ impl<'a, H: Handler> Parser<'a, H> {
         loop {
             match self.token {
                 // `web extends`, and on the next line `port 80;`.
-                Token::Word
-                    if self.is_first_on_its_line()
-                        && self.next_on_this_line().is_some_and(is_value) =>
-                {
+                Token::Word if self.is_attribute() => {
                     let here = Span::at(self.before);
                     self.unit.report(
                         Diagnostic::error(
@@ -1092,6 +1089,17 @@ impl<'a, H: Handler> Parser<'a, H> {
             && self.is_first_on_its_line()
             && match self.next_on_this_line() {
                 Some(Token::Word) => true,
+                Some(token) => is_value(token),
+                None => false,
+            }
+    }
+
+    /// Whether what stands behind `extends` is an attribute on a line of its own.
+    fn is_attribute(&self) -> bool {
+        self.is_first_on_its_line()
+            && match self.next_on_this_line() {
+                // It may be the name of the next attribute.
+                Some(Token::Text { .. }) => !self.is_production(),
                 Some(token) => is_value(token),
                 None => false,
             }
