@@ -878,7 +878,13 @@ impl<'a, H: Handler> Parser<'a, H> {
     /// Nothing that looks like a part of it stands right behind the number that is read now: it would be another value,
     /// or the name of another attribute.
     fn ends(&mut self) -> Result<(), Lost> {
-        let behind = &self.unit.sources.text()[self.span.end as usize..self.lexer.end as usize];
+        let text = &self.unit.sources.text()[..self.lexer.end as usize];
+        // Most numbers end so.
+        if let Some(b';' | b',' | b']' | b' ' | b'\n') = text.as_bytes().get(self.span.end as usize)
+        {
+            return Ok(());
+        }
+        let behind = &text[self.span.end as usize..];
         let mut next = behind.chars();
         let goes_on = match next.next() {
             Some('.' | ':' | '_') => true,
