@@ -14,7 +14,8 @@ use crate::datum::{
     Block, BlockId, Datum, Elements, EntryId, Extent, FileKey, Form, Home, ListId, Part, Parts,
     Ranking, Scope, Size, State,
 };
-use crate::evaluate::{CYCLE, Evaluated, Evaluator, Stop, UNDEFINED};
+use crate::evaluate::{Evaluated, Evaluator, Stop, UNDEFINED};
+use crate::running::CYCLE;
 use crate::syntax::BodyId;
 use crate::world::World;
 
@@ -566,7 +567,10 @@ enum Open {
 impl Size {
     /// Adds something inside of it, and what is written around that.
     fn add(&mut self, inner: Size, around: u64) {
-        self.bytes = self.bytes.saturating_add(inner.bytes + around);
+        self.bytes = self
+            .bytes
+            .saturating_add(inner.bytes)
+            .saturating_add(around);
         self.depth = self.depth.max(inner.depth.saturating_add(1));
     }
 }

@@ -11,7 +11,7 @@ use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::explanation::Role;
 use hence_model::source::Span;
 use hence_model::symbol::Symbol;
-use hence_model::unit::{Limits, TOO_DEEP, TOO_LARGE_VALUE, Unit};
+use hence_model::unit::{Limits, TOO_LARGE_VALUE, Unit};
 use hence_model::work;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -27,11 +27,10 @@ use crate::imports::Imports;
 use crate::lexer::Operator;
 use crate::operators;
 use crate::reasons::{Inlines, Node, Outline, Reasons};
+use crate::running::Running;
 use crate::syntax::{BodyId, Definition, Expression, ExpressionId, Kind, MacroId, Mutation, Tree};
 use crate::world::World;
 
-/// A value needs itself.
-pub const CYCLE: Code = Code::new("cf2.cycle");
 /// A value has the wrong type for what is done with it.
 pub const TYPE: Code = Code::new("cf2.type");
 /// Evaluation takes more steps than allowed.
@@ -82,8 +81,8 @@ pub struct Evaluator<'w> {
     /// The files whose mistakes were reported.
     pub(crate) reported: FxHashSet<FileKey>,
     /// What is being computed, and the reference that asked for it.
-    running: Vec<(Running, Span)>,
-    depth: u32,
+    pub(crate) running: Vec<(Running, Span)>,
+    pub(crate) depth: u32,
     /// How many steps the calls of macros took; nothing else is computed more than once. All that there are,
     /// if it was said that they are too many.
     pub(crate) spent: u64,
@@ -107,14 +106,6 @@ pub struct Evaluator<'w> {
     pub(crate) hidden: FxHashSet<EntryId>,
     /// What was evaluated, in order, for those who want to see it.
     pub(crate) steps: Vec<String>,
-}
-
-/// Something that is being computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Running {
-    Entry(EntryId),
-    Element(ListId, usize),
-    Argument(FrameId, usize),
 }
 
 impl<'w> Evaluator<'w> {
@@ -207,18 +198,6 @@ impl<'w> Evaluator<'w> {
             self.unit.report(diagnostic);
         }
         Err(Stop)
-    }
-
-    pub(crate) fn path_of_running(&self) -> Option<String> {
-        let entry = self
-            .running
-            .iter()
-            .rev()
-            .find_map(|running| match running.0 {
-                Running::Entry(entry) => Some(entry),
-                _ => None,
-            })?;
-        Some(self.path(entry))
     }
 
     /// The path of an entry.
@@ -392,108 +371,6 @@ impl<'w> Evaluator<'w> {
             self.note(entry, computed);
         }
         computed
-    }
-
-    /// Computes something, a level deeper.
-    fn within<T>(
-        &mut self,
-        what: Running,
-        asked: Span,
-        compute: impl FnOnce(&mut Self) -> Evaluated<T>,
-    ) -> Evaluated<T> {
-        self.running.push((what, asked));
-        let computed = compute(self);
-        self.running.pop();
-        computed
-    }
-
-    /// Forgets for a while that anything is being computed. Whoever waits for a block to be built waits for
-    /// one name in it; an inline statement of the block may need the same value without waiting for itself,
-    /// as it reads what is defined so far. So it does not matter who asks first.
-    pub(crate) fn suspend(&mut self) -> Vec<Running> {
-        let running: Vec<Running> = self.running.iter().map(|one| one.0).collect();
-        let is_running = |&one: &Running| matches!(self.state_of(one), State::Running);
-        let mut suspended: Vec<Running> = running.into_iter().filter(is_running).collect();
-        suspended.dedup();
-        for &one in &suspended {
-            *self.state_of_mut(one) = State::Fresh;
-        }
-        suspended
-    }
-
-    /// Goes on with what was suspended, and is not known by now.
-    pub(crate) fn resume(&mut self, suspended: &[Running]) {
-        for &one in suspended {
-            let state = self.state_of_mut(one);
-            if let State::Fresh = state {
-                *state = State::Running;
-            }
-        }
-    }
-
-    fn state_of(&self, running: Running) -> State {
-        match running {
-            Running::Entry(entry) => self.entry(entry).state,
-            Running::Element(list, index) => self.lists[list.0 as usize].states[index],
-            Running::Argument(frame, number) => self.frames[frame.0 as usize].states[number],
-        }
-    }
-
-    fn state_of_mut(&mut self, running: Running) -> &mut State {
-        match running {
-            Running::Entry(entry) => &mut self.entries[entry.0 as usize].state,
-            Running::Element(list, index) => &mut self.lists[list.0 as usize].states[index],
-            Running::Argument(frame, number) => &mut self.frames[frame.0 as usize].states[number],
-        }
-    }
-
-    /// Goes a level deeper, if that is allowed.
-    pub(crate) fn deeper<T>(
-        &mut self,
-        place: Span,
-        compute: impl FnOnce(&mut Self) -> Evaluated<T>,
-    ) -> Evaluated<T> {
-        let limit = self.unit.limits.depth;
-        if self.depth >= limit {
-            let message = format!("evaluation is deeper than {limit} levels here");
-            return self.stop(
-                Diagnostic::error(TOO_DEEP, message)
-                    .at(place)
-                    .help("allow more with `--max-depth`"),
-            );
-        }
-        self.depth += 1;
-        let computed = compute(self);
-        self.depth -= 1;
-        computed
-    }
-
-    /// Something needs itself: shows every step of the way round.
-    fn cycle<T>(&mut self, what: Running, asked: Span) -> Evaluated<T> {
-        let start = self.running.iter().position(|one| one.0 == what);
-        let round = &self.running[start.unwrap_or(0)..];
-        let name = |running: Running| match running {
-            Running::Entry(entry) => format!("`{}`", self.path(entry)),
-            Running::Element(..) => "an element of a list".to_owned(),
-            Running::Argument(..) => "an argument of a macro".to_owned(),
-        };
-        let needs = round.iter().skip(1).map(|one| one.1).chain([asked]);
-        let names: Vec<String> = round.iter().map(|one| name(one.0)).collect();
-        let next = names.iter().cycle().skip(1);
-        let labels: Vec<(Span, String)> = needs
-            .zip(names.iter().zip(next))
-            .map(|(span, (this, next))| (span, format!("{this} needs {next}")))
-            .collect();
-        let mut diagnostic = Diagnostic::error(CYCLE, format!("{} needs itself", names[0]));
-        const SHOWN: usize = 8;
-        for (span, text) in labels.iter().take(SHOWN) {
-            diagnostic = diagnostic.label(*span, text.clone());
-        }
-        if labels.len() > SHOWN {
-            let more = labels.len() - SHOWN;
-            diagnostic = diagnostic.help(format!("{more} more steps lead back to {}", names[0]));
-        }
-        self.stop(diagnostic.help("one of them must be given a value of its own"))
     }
 
     /// The value of an expression.
@@ -981,6 +858,34 @@ impl<'w> Evaluator<'w> {
             }
             Form::Block(_) => "{ … }".to_owned(),
         }
+    }
+
+    /// Whether a secret flowed into a value, or into what is in it as far as it is known.
+    pub(crate) fn has_secret(&self, datum: Datum) -> bool {
+        let mut pending = vec![datum];
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut seen_lists = rustc_hash::FxHashSet::default();
+        while let Some(datum) = pending.pop() {
+            if datum.secret {
+                return true;
+            }
+            let state = |state: State| match state {
+                State::Done(datum) => Some(datum),
+                _ => None,
+            };
+            match datum.form {
+                Form::Block(block) if seen.insert(block) => {
+                    let slots = self.slots_of(block).iter();
+                    pending.extend(slots.filter_map(|&entry| state(self.entry(entry).state)));
+                }
+                Form::List(list) if seen_lists.insert(list) => {
+                    let states = self.lists[list.0 as usize].states.iter();
+                    pending.extend(states.filter_map(|&one| state(one)));
+                }
+                _ => {}
+            }
+        }
+        false
     }
 }
 

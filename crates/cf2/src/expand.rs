@@ -15,8 +15,9 @@ use crate::datum::{
     BlockId, Contribution, Entry, EntryId, FileKey, Form, Home, Names, Part, Parts, Ranking, Says,
     ScopeId, Source, Stage, State,
 };
-use crate::evaluate::{CYCLE, Evaluated, Evaluator, Stop, TYPE};
+use crate::evaluate::{Evaluated, Evaluator, Stop, TYPE};
 use crate::reasons::Node;
+use crate::running::CYCLE;
 use crate::syntax::{ExpressionId, Kind, Statement};
 
 /// An inline statement defines what an inline statement has read.

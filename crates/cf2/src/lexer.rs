@@ -21,10 +21,12 @@ pub enum Token {
     Keyword(Keyword),
     /// `12`, `4.5`.
     Number,
-    /// `'…'`; `escaped` if there is a backslash in it.
+    /// `'…'`
     Text {
-        /// Whether it must be decoded.
+        /// Whether it must be decoded, as there is a backslash in it.
         escaped: bool,
+        /// Whether a line ends in it.
+        has_lines: bool,
     },
     /// `=>`
     Assign,
@@ -274,14 +276,18 @@ impl Lexer {
 }
 
 fn quoted(rest: &[u8]) -> (Token, usize) {
-    let mut escaped = false;
+    let (mut escaped, mut has_lines) = (false, false);
     let mut at = 1;
     while let Some(&byte) = rest.get(at) {
         match byte {
-            b'\'' => return (Token::Text { escaped }, at + 1),
+            b'\'' => return (Token::Text { escaped, has_lines }, at + 1),
             b'\\' => {
                 escaped = true;
                 at += 2;
+            }
+            b'\n' => {
+                has_lines = true;
+                at += 1;
             }
             _ => at += 1,
         }
@@ -337,18 +343,61 @@ fn punctuation(rest: &[u8]) -> (Token, usize) {
     }
 }
 
+/// A string that is not ended where it should be.
+pub fn unterminated(string: Span) -> Diagnostic {
+    Diagnostic::error(UNTERMINATED_STRING, "this string has no end")
+        .label(Span::new(string.start, string.start + 1), "it begins here")
+        .help("end it with `'`; a quote inside it is written `\\'`")
+}
+
+/// Where the first line of a string ends behind which a line is written as those of files are, as if the string
+/// had ended before.
+pub fn end_before_code(text: &str, string: Span) -> Option<u32> {
+    let mut end = string.start;
+    for (number, line) in text[string.start as usize..string.end as usize]
+        .split('\n')
+        .enumerate()
+    {
+        let begun = end + u32::from(number > 0);
+        let line = Span::new(begun, begun + line.len() as u32);
+        if number > 0 && is_code(text, line) {
+            return Some(end);
+        }
+        end = line.end;
+    }
+    None
+}
+
+/// Whether a line begins like a statement, or ends a block or a list.
+fn is_code(text: &str, line: Span) -> bool {
+    let mut lexer = Lexer::new(line);
+    let mut next = || lexer.next(text).token;
+    let mut token = next();
+    while let Token::Keyword(Keyword::Private) = token {
+        token = next();
+    }
+    match token {
+        Token::CloseBrace | Token::CloseBracket | Token::CloseParenthesis => true,
+        Token::Keyword(Keyword::If | Keyword::Import) => next() == Token::OpenParenthesis,
+        Token::Keyword(Keyword::Def) => next() == Token::Word,
+        Token::Word => loop {
+            match next() {
+                Token::Dot if next() == Token::Word => {}
+                end => return matches!(end, Token::Assign | Token::Merge | Token::Tilde),
+            }
+        },
+        _ => false,
+    }
+}
+
 /// What is wrong where something is no token.
 pub fn mistake(text: &str, span: Span) -> Diagnostic {
     let character = &text[span.start as usize..span.start as usize + 1];
-    if character == "'" {
-        return Diagnostic::error(UNTERMINATED_STRING, "this string has no end")
-            .label(Span::new(span.start, span.start + 1), "it begins here")
-            .help("end it with `'`; a quote inside it is written `\\'`");
-    }
     let help = match character {
         "\"" => "strings stand in single quotes: 'text'",
         "#" => "comments begin with `//`",
         ";" => "statements are separated by newlines or commas",
+        ":" => "a resource is written `Name => value`; text with `:` stands in quotes",
         _ => "text with such characters must stand in quotes: 'text'",
     };
     let shown = match character.chars().any(char::is_control) {
@@ -396,13 +445,20 @@ mod tests {
         assert!(!is_name("") && !is_name("1a") && !is_name("a-b"));
     }
 
+    fn text(escaped: bool) -> Token {
+        Token::Text {
+            escaped,
+            has_lines: false,
+        }
+    }
+
     #[test]
     fn a_string_ends_at_a_quote_that_no_backslash_stands_before() {
         assert_eq!(
             tokens(r"'a\'b' 'c'"),
             [
-                (Token::Text { escaped: true }, r"'a\'b'".to_owned()),
-                (Token::Text { escaped: false }, "'c'".to_owned())
+                (text(true), r"'a\'b'".to_owned()),
+                (text(false), "'c'".to_owned())
             ]
         );
     }

@@ -5,9 +5,12 @@
 //! evaluate   expressions to values, as far as somebody asks
 //! expand     what names a block has: inline conditionals, imports and calls
 //! mutate     what becomes of a name that several files define
+//! running    what is being computed, and whether it needs itself
 //! priority   which file beats which
 //! references `$name`, and what a selector selects
 //! compile    from a file to a configuration
+//! explain    why a value is what it is
+//! standing   what stands at a place
 //!
 //! The language is described in `docs/cf2.md`; numbers such as §4.2 refer to the paper.
 
@@ -31,6 +34,8 @@ mod priority;
 pub mod read;
 mod reasons;
 pub mod references;
+pub mod running;
+mod standing;
 pub mod syntax;
 pub mod text;
 pub mod world;

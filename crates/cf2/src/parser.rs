@@ -12,7 +12,7 @@ use hence_model::unit::{TOO_DEEP, Unit};
 use rustc_hash::FxHashMap;
 
 use crate::functions;
-use crate::lexer::{self, COMPARISON, Keyword, Lexeme, Lexer, Operator, STRAY_CHARACTER, Token};
+use crate::lexer::{self, COMPARISON, Keyword, Lexeme, Lexer, Operator, Token};
 use crate::syntax::{
     BYTES_OF_EXPRESSION, BodyId, Definition, Expression, ExpressionId, Kind, Macro, MacroId,
     Mutation, Statement, Tree,
@@ -48,7 +48,11 @@ pub fn parse(unit: &mut Unit, tree: &mut Tree, file: FileId) -> BodyId {
         in_list: false,
         depth: 0,
         lost: false,
-        recovering: false,
+        recovering: Recovering::No,
+        late: None,
+        late_before: None,
+        read_again: 0,
+        unterminated: None,
         statements: Vec::with_capacity(bytes / BYTES_OF_EXPRESSION),
         expressions: Vec::new(),
     };
@@ -60,6 +64,24 @@ pub fn parse(unit: &mut Unit, tree: &mut Tree, file: FileId) -> BodyId {
 struct Wrong;
 
 type Parsed<T> = Result<T, Wrong>;
+
+/// A string over several lines that seems to end where another one begins.
+#[derive(Clone, Copy)]
+struct Late {
+    string: Span,
+    /// The end of the line on which it was to end.
+    end: u32,
+}
+
+/// Whether something is skipped after a mistake.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Recovering {
+    No,
+    /// What stands on the line of the mistake.
+    OnItsLine,
+    /// What else belongs to its statement.
+    Beyond,
+}
 
 struct Parser<'p> {
     unit: &'p mut Unit,
@@ -80,7 +102,14 @@ struct Parser<'p> {
     /// Whether the end of the text came too early, and was reported.
     lost: bool,
     /// Whether the rest of a statement with a mistake is skipped.
-    recovering: bool,
+    recovering: Recovering,
+    /// The string that seems to end too late, as it ended on this line, and the one before it.
+    late: Option<Late>,
+    late_before: Option<Late>,
+    /// How far strings that seemed to end too late were read again.
+    read_again: u32,
+    /// Where a string begins that was reported to have no end.
+    unterminated: Option<u32>,
     /// The statements of all open blocks, and the expressions of all open lists.
     statements: Vec<Statement>,
     expressions: Vec<ExpressionId>,
@@ -90,18 +119,112 @@ impl Parser<'_> {
     fn advance(&mut self) {
         self.last = self.next.span;
         self.next = self.lexer.next(self.unit.sources.text());
-        if self.next.token == Token::Invalid {
-            self.report_invalid();
+        if self.next.starts_line {
+            self.begin_line();
+        }
+        match self.next.token {
+            Token::Text {
+                has_lines: true, ..
+            } => self.string_over_lines(),
+            Token::Invalid => self.report_invalid(),
+            _ => {}
+        }
+    }
+
+    fn begin_line(&mut self) {
+        (self.late, self.late_before) = (None, None);
+        if self.recovering == Recovering::OnItsLine {
+            self.recovering = Recovering::Beyond;
+        }
+    }
+
+    #[cold]
+    fn string_over_lines(&mut self) {
+        let late = self.late(self.next.span);
+        if self.recovering == Recovering::OnItsLine {
+            // What looks like a string may be what stands between two of them, as one has no end.
+            if let Some(late) = late {
+                self.read_again(late);
+            }
+        } else {
+            self.late_before = std::mem::replace(&mut self.late, late);
+        }
+    }
+
+    /// A string over several lines, if lines of it are written as those of files are, or if a value follows on its
+    /// heels.
+    fn late(&self, string: Span) -> Option<Late> {
+        let text = &self.unit.sources.text()[..self.unit.sources.span(self.file).end as usize];
+        let follows = text[string.end as usize..].chars().next();
+        let is_value = |c: char| c.is_alphanumeric() || "_'$\"@#%:;\\".contains(c);
+        let end_of_line = || {
+            let line = self.unit.sources.slice(string).lines().next()?;
+            Some(string.start + line.len() as u32)
+        };
+        let end = match lexer::end_before_code(text, string) {
+            None if follows.is_some_and(is_value) => end_of_line(),
+            end => end,
+        };
+        end.map(|end| Late { string, end })
+    }
+
+    /// Goes on behind the line on which a string was to end. What was read again is not read once more.
+    fn read_again(&mut self, late: Late) -> bool {
+        let is_new = late.string.end > self.read_again;
+        if is_new {
+            self.read_again = late.string.end;
+            let end = self.unit.sources.span(self.file).end;
+            self.lexer = Lexer::new(Span::new(late.end, end));
+            self.next.token = Token::Invalid;
+        }
+        is_new
+    }
+
+    /// Where something is wrong on the line on which a string over several lines ends, it may be that its end was the
+    /// beginning of another one. Then this is reported, and reading goes on where it was to end.
+    fn is_string_late(&mut self) -> bool {
+        let late = match self.next.token {
+            Token::Text {
+                has_lines: true, ..
+            } => self.late_before,
+            _ => self.late,
+        };
+        match late {
+            Some(late) if self.read_again(late) => {
+                self.report_unterminated(late.string);
+                true
+            }
+            _ => false,
         }
     }
 
     #[cold]
     fn report_invalid(&mut self) {
-        let mistake = lexer::mistake(self.unit.sources.text(), self.next.span);
-        // One mistake of a statement is enough, unless another one swallows the rest of the file.
-        if !(self.recovering && mistake.code == STRAY_CHARACTER) {
-            self.unit.report(mistake);
+        let span = self.next.span;
+        if self.is_string_late() {
+            return;
         }
+        if self.unit.sources.slice(span).starts_with('\'') {
+            // The mistake that was reported on this line may be that a string ended too early.
+            if self.recovering != Recovering::OnItsLine {
+                self.report_unterminated(span);
+            }
+            self.unterminated = Some(span.start);
+            // It has taken all of the file; what is written as statements are is read as such.
+            let end = lexer::end_before_code(self.unit.sources.text(), span);
+            if let Some(end) = end {
+                self.read_again(Late { string: span, end });
+            }
+        } else if self.recovering == Recovering::No {
+            // One mistake of a statement is enough.
+            self.unit
+                .report(lexer::mistake(self.unit.sources.text(), span));
+        }
+    }
+
+    fn report_unterminated(&mut self, string: Span) {
+        self.unterminated = Some(string.start);
+        self.unit.report(lexer::unterminated(string));
     }
 
     fn take(&mut self, token: Token) -> bool {
@@ -112,17 +235,18 @@ impl Parser<'_> {
         found
     }
 
-    fn expect(&mut self, token: Token, what: &str) -> Parsed<()> {
+    /// Takes a token that must stand here; `how` says how the whole is written.
+    fn expect_as(&mut self, token: Token, what: &str, how: &str) -> Parsed<()> {
         match self.take(token) {
             true => Ok(()),
-            false => Err(self.wrong(&format!("expected {what}"), "")),
+            false => Err(self.wrong(&format!("expected {what}"), how)),
         }
     }
 
     /// Reports that something else was expected where the next token is.
     fn wrong(&mut self, expected: &str, help: &str) -> Wrong {
         // What is no token was reported as such.
-        if self.next.token != Token::Invalid {
+        if self.next.token != Token::Invalid && !self.is_string_late() {
             let found = match self.next.token {
                 Token::End => "the end of the file".to_owned(),
                 _ => {
@@ -197,7 +321,9 @@ impl Parser<'_> {
 
     /// Reports the innermost block that has no end; those around it are open because of it.
     fn unclosed(&mut self, start: u32) {
-        if !std::mem::replace(&mut self.lost, true) {
+        // Its end may be in a string that has none.
+        let is_told = self.unterminated.is_some_and(|string| string > start);
+        if !std::mem::replace(&mut self.lost, true) && !is_told {
             self.unit.report(
                 Diagnostic::error(SYNTAX, "this block has no end")
                     .label(Span::new(start, start + 1), "it begins here")
@@ -216,16 +342,33 @@ impl Parser<'_> {
             true => Ok(()),
             false => Err(self.wrong(
                 "expected a new line or a comma after this",
-                "text that is not a simple word stands in quotes: 'two words'",
+                self.how_to_go_on(),
             )),
+        }
+    }
+
+    /// What may be meant where something follows a value.
+    fn how_to_go_on(&self) -> &'static str {
+        let before = self.unit.sources.slice(self.last);
+        let next = self.unit.sources.slice(self.next.span);
+        match next {
+            "and" => "*and* is written `&&`",
+            "or" => "*or* is written `||`",
+            "elsif" | "elif" | "elseif" => "it is written `else if (…) then …`",
+            "?" => "a value is chosen by `if (…) then … else …`",
+            _ if before == "not" => "*not* is written `!`",
+            _ if before.starts_with('\'') && self.last.end == self.next.span.start => {
+                "the string ends before this; a quote inside it is written `\\'`"
+            }
+            _ => "text that is not a simple word stands in quotes: 'two words'",
         }
     }
 
     /// Skips to the beginning of another statement than that at `start`.
     fn recover(&mut self, close: Token, start: Span) {
-        self.recovering = true;
+        self.recovering = Recovering::OnItsLine;
         self.skip(close, start);
-        self.recovering = false;
+        self.recovering = Recovering::No;
     }
 
     fn skip(&mut self, close: Token, start: Span) {
@@ -273,19 +416,70 @@ impl Parser<'_> {
                 }
                 self.resource(word, false)
             }
+            Token::Operator(Operator::Divide | Operator::Subtract) => {
+                Err(self.wrong("expected a statement", "comments begin with `//`"))
+            }
             Token::OpenBrace => Err(self.wrong(
                 "expected a statement",
                 "a block needs a name: `Name => { … }`",
             )),
-            Token::Text { .. } | Token::Number => Err(self.wrong(
-                "expected the name of a resource",
-                "names are words of letters, digits and `_`, without quotes",
-            )),
+            Token::Text { .. } | Token::Number => match self.odd_name(self.next.span.start) {
+                Some(name) => self.oddly_named(name),
+                None => Err(self.wrong(
+                    "expected the name of a resource",
+                    "names are words of letters, digits and `_`, without quotes",
+                )),
+            },
             _ => Err(self.wrong(
                 "expected a statement",
                 "statements are `Name => value`, `import(file)`, `if (…) then { … }`, and `def name(…) = value`",
             )),
         }
+    }
+
+    /// What begins there, if it stands before a mutation as names do, and is none: `node-1 => …`.
+    fn odd_name(&self, start: u32) -> Option<Span> {
+        let end = self.unit.sources.span(self.file).end;
+        let rest = self.unit.sources.slice(Span::new(start, end));
+        let length = match rest.starts_with('\'') {
+            true => (self.next.span.end - start) as usize,
+            false => {
+                let ends = |c: char| c.is_whitespace() || "=~'\"(){}[],$?".contains(c);
+                rest.find(ends).unwrap_or(rest.len())
+            }
+        };
+        let behind = rest[length..].trim_start_matches([' ', '\t']);
+        let mutations = ["=>", "~>", "~("];
+        let is_name = mutations.iter().any(|one| behind.starts_with(one));
+        is_name.then(|| Span::new(start, start + length as u32))
+    }
+
+    /// A resource whose name is none: mistakes in its value are reported, too.
+    fn oddly_named(&mut self, span: Span) -> Parsed<()> {
+        let written = self.unit.sources.slice(span);
+        let name = written.trim_matches('\'');
+        let possible = name.replace(|c: char| !c.is_alphanumeric(), "_");
+        let possible = match possible.starts_with(|c: char| c.is_ascii_digit()) {
+            true => format!("_{possible}"),
+            false => possible,
+        };
+        let help = if written.len() > 60 || written.contains(['\\', '\n']) {
+            "a name can be chosen freely; what it is called elsewhere can be a value".to_owned()
+        } else if lexer::is_name(name) {
+            format!("without quotes it is one: `{name}`")
+        } else {
+            format!("a name can be chosen freely: `{possible} => {{ Name => '{name}' }}`")
+        };
+        let message = "names are words of letters, digits and `_`, and this is none";
+        self.unit
+            .report(Diagnostic::error(SYNTAX, message).at(span).help(help));
+        let end = self.unit.sources.span(self.file).end;
+        self.lexer = Lexer::new(Span::new(span.end, end));
+        self.advance();
+        while self.mutation()?.is_some() {
+            self.mutated()?;
+        }
+        Ok(())
     }
 
     fn word(&mut self, what: &str) -> Parsed<Span> {
@@ -312,15 +506,26 @@ impl Parser<'_> {
 
     /// ResourceDef := Qualifier* IDENTIFIER (. IDENTIFIER)* Mutation+
     fn resource(&mut self, first: Span, private: bool) -> Parsed<()> {
+        let whole = first.start;
         let mut name = first;
         // Most names have none before them, and most resources one mutation: no lists are made for those.
         let mut blocks = Vec::new();
         while self.next.token == Token::Dot && !self.next.starts_line {
             self.advance();
             blocks.push(name);
+            if self.next.token != Token::Word
+                && let Some(name) = self.odd_name(whole)
+            {
+                return self.oddly_named(name);
+            }
             name = self.word("a name after `.`")?;
         }
-        let Some(operator) = self.mutation()? else {
+        let Some(operator) = self.mutation_or_its_like()? else {
+            if self.next.token != Token::Invalid
+                && let Some(name) = self.odd_name(whole)
+            {
+                return self.oddly_named(name);
+            }
             return Err(self.wrong(
                 "expected `=>`, `~>` or `~(function)>`",
                 "a resource is written `Name => value`",
@@ -403,6 +608,30 @@ impl Parser<'_> {
         definition
     }
 
+    /// A mutation, or what other languages write for it, which is told.
+    fn mutation_or_its_like(&mut self) -> Parsed<Option<Mutation>> {
+        let sign = self.next.span;
+        match self.next.token {
+            Token::Equals => {
+                let message = "expected `=>`, found `=`";
+                let help = "a resource is written `Name => value`";
+                self.unit
+                    .report(Diagnostic::error(SYNTAX, message).at(sign).help(help));
+            }
+            // That it means nothing was reported.
+            Token::Invalid if self.is_colon_before_blank() => {}
+            _ => return self.mutation(),
+        }
+        self.advance();
+        Ok(Some(Mutation::Assign))
+    }
+
+    fn is_colon_before_blank(&self) -> bool {
+        let rest = &self.unit.sources.text()[self.next.span.start as usize..];
+        let behind = rest.strip_prefix(':');
+        behind.is_some_and(|rest| rest.starts_with(char::is_whitespace))
+    }
+
     /// MutateOp := => | ~> | ~(IDENTIFIER)>
     fn mutation(&mut self) -> Parsed<Option<Mutation>> {
         Ok(Some(match self.next.token {
@@ -416,10 +645,11 @@ impl Parser<'_> {
             }
             Token::Tilde => {
                 self.advance();
-                self.expect(Token::OpenParenthesis, "`>` or `(` after `~`")?;
+                let how = "a function combines values so: `~(max)> 3`";
+                self.expect_as(Token::OpenParenthesis, "`>` or `(` after `~`", how)?;
                 let name = self.word("the name of a function")?;
-                self.expect(Token::CloseParenthesis, "`)`")?;
-                self.expect(Token::Operator(Operator::Greater), "`>`")?;
+                self.expect_as(Token::CloseParenthesis, "`)`", how)?;
+                self.expect_as(Token::Operator(Operator::Greater), "`>`", how)?;
                 Mutation::Function(self.symbol(name))
             }
             _ => return Ok(None),
@@ -431,7 +661,8 @@ impl Parser<'_> {
         self.advance();
         let span = self.word("the name of a macro")?;
         let name = self.symbol(span);
-        self.expect(Token::OpenParenthesis, "`(` and the parameters")?;
+        let how = "a macro is written `def name(parameter) = value`";
+        self.expect_as(Token::OpenParenthesis, "`(` and the parameters", how)?;
         let mut parameters = Vec::new();
         loop {
             while self.take(Token::Comma) {}
@@ -448,7 +679,7 @@ impl Parser<'_> {
             }
             parameters.push(parameter);
         }
-        self.expect(Token::Equals, "`=` and what the macro stands for")?;
+        self.expect_as(Token::Equals, "`=` and what the macro stands for", how)?;
         let outer = std::mem::replace(&mut self.parameters, parameters);
         let value = self.expression();
         let names = std::mem::replace(&mut self.parameters, outer);
@@ -547,6 +778,10 @@ impl Parser<'_> {
     /// Selection := Value (. Value)*
     fn selection(&mut self, of: ExpressionId) -> Parsed<ExpressionId> {
         let mut of = of;
+        if self.next.token == Token::Dot && self.is_number(of) {
+            let start = self.tree.expression(of).span.start;
+            return Ok(self.no_number(start));
+        }
         while self.next.token == Token::Dot && !self.next.starts_line {
             self.advance();
             let by = self.selector()?;
@@ -591,7 +826,7 @@ impl Parser<'_> {
                 Ok(self.tree.add(Kind::Literal(cell), start))
             }
             Token::Number => self.number(None),
-            Token::Text { escaped } => {
+            Token::Text { escaped, .. } => {
                 self.advance();
                 let inner = Span::new(start.start + 1, start.end - 1);
                 let cell = match escaped {
@@ -614,6 +849,12 @@ impl Parser<'_> {
             }
             Token::Dollar => {
                 self.advance();
+                if self.next.token == Token::OpenBrace {
+                    return Err(self.wrong(
+                        "expected the name of a resource after `$`",
+                        "no braces stand around it: `$Name`",
+                    ));
+                }
                 let word = self.word("the name of a resource after `$`")?;
                 let name = self.symbol(word);
                 let span = Span::new(start.start, word.end);
@@ -674,21 +915,44 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether an expression is a number that is written right before this dot, and another right behind it.
+    fn is_number(&self, id: ExpressionId) -> bool {
+        let Expression { kind, span } = self.tree.expression(id);
+        let text = self.unit.sources.text().as_bytes();
+        let is_digit = |at: u32| text.get(at as usize).is_some_and(u8::is_ascii_digit);
+        let dot = self.next.span;
+        matches!(kind, Kind::Literal(_))
+            && is_digit(span.start)
+            && span.end == dot.start
+            && is_digit(dot.end)
+    }
+
+    /// What begins like a number, and is none: `10MB`, `10.0.0.1`.
+    fn no_number(&mut self, start: u32) -> ExpressionId {
+        let end = self.unit.sources.span(self.file).end;
+        let rest = self.unit.sources.slice(Span::new(start, end));
+        let goes_on = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+        let length = rest.find(|c| !goes_on(c)).unwrap_or(rest.len());
+        let whole = Span::new(start, start + length as u32);
+        let text = self.unit.sources.slice(whole);
+        let message = format!("`{text}` is neither a number nor a word");
+        self.unit.report(
+            Diagnostic::error(SYNTAX, message)
+                .at(whole)
+                .help(format!("as text, write '{text}'")),
+        );
+        self.lexer = Lexer::new(Span::new(whole.end, end));
+        self.advance();
+        self.last = whole;
+        self.tree.add(Kind::Undefined, whole)
+    }
+
     /// The number that is looked at, behind a sign.
     fn number(&mut self, sign: Option<Span>) -> Parsed<ExpressionId> {
         let digits = self.next.span;
         self.advance();
         if self.next.token == Token::Word && self.next.span.start == digits.end {
-            let whole = Span::new(digits.start, self.next.span.end);
-            let text = self.unit.sources.slice(whole);
-            let message = format!("`{text}` is neither a number nor a word");
-            self.unit.report(
-                Diagnostic::error(SYNTAX, message)
-                    .at(whole)
-                    .help(format!("as text, write '{text}'")),
-            );
-            self.advance();
-            return Ok(self.tree.add(Kind::Undefined, whole));
+            return Ok(self.no_number(digits.start));
         }
         let span = Span::new(sign.map_or(digits.start, |sign| sign.start), digits.end);
         let Unit {
@@ -745,7 +1009,7 @@ impl Parser<'_> {
             if !next.starts_line && next.token != Token::Comma && next.token != close {
                 return Err(self.wrong(
                     &format!("expected a comma, a new line or {name}"),
-                    "text that is not a simple word stands in quotes: 'two words'",
+                    self.how_to_go_on(),
                 ));
             }
         }
@@ -755,7 +1019,7 @@ impl Parser<'_> {
         if self.take(close) {
             return Ok(());
         }
-        if self.next.token != Token::Invalid {
+        if self.next.token != Token::Invalid && !self.is_string_late() {
             let message = format!("expected {name}");
             self.unit.report(
                 Diagnostic::error(SYNTAX, message)
@@ -804,7 +1068,8 @@ impl Parser<'_> {
         let start = self.next.span;
         self.advance();
         let open = self.next.span;
-        self.expect(Token::OpenParenthesis, "`(` and the name of a file")?;
+        let how = "the file stands in brackets: `import(file)`";
+        self.expect_as(Token::OpenParenthesis, "`(` and the name of a file", how)?;
         let mark = self.expressions.len();
         let read = self.elements(Token::CloseParenthesis, "`)`", open);
         let arguments = self.expressions.split_off(mark);
@@ -837,7 +1102,8 @@ impl Parser<'_> {
             ));
         }
         let condition = self.value()?;
-        self.expect(Token::Keyword(Keyword::Then), "`then`")?;
+        let how = "a conditional is written `if (…) then … else …`";
+        self.expect_as(Token::Keyword(Keyword::Then), "`then`", how)?;
         let then = self.expression()?;
         let otherwise = match self.take(Token::Keyword(Keyword::Else)) {
             true => Some(self.expression()?.into()),

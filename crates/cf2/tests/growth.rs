@@ -197,11 +197,47 @@ fn why_one_value_is_what_it_is() {
     });
 }
 
+/// Shapes with mistakes, some of which are read twice.
+const WRONG: &[(&str, Shape)] = &[
+    ("strings without an end", |n| one("a => 'x\n".repeat(n))),
+    ("strings that end where others begin", |n| {
+        one("a => 'x\nb => 'y'\n".repeat(n))
+    }),
+    ("a string that takes many statements", |n| {
+        one(format!("a => 'x\n{}c => 'y'\n", "b => 1\n".repeat(n)))
+    }),
+    ("a string that takes many quotes", |n| {
+        one(format!("a => 'x\n{}' y", "}\\'\n".repeat(n)))
+    }),
+    ("strings in a row behind a mistake", |n| {
+        one(format!("a = {}", "'x\nb => 2' ".repeat(n)))
+    }),
+    ("a row of strings and a mistake", |n| {
+        one(format!("a => {}\n=", "'x\nb => 2\n' ++ ".repeat(n)))
+    }),
+    ("names that are none", |n| one("node-1 => 1\n".repeat(n))),
+];
+
+#[test]
+fn reading_what_is_wrong() {
+    grow(WRONG, &|texts| {
+        let texts = named(texts);
+        steps_of(|| {
+            let compiled = compile_file(&texts, texts.main(), &Options::default());
+            assert!(!compiled.is_good());
+        })
+    });
+}
+
 fn grows(shapes: &[(&str, Shape)], ask: &dyn Fn(&mut Compiled<'_>)) {
+    grow(shapes, &|texts| steps(texts, ask));
+}
+
+fn grow(shapes: &[(&str, Shape)], steps: &dyn Fn(Vec<String>) -> u64) {
     let mut steep = Vec::new();
     for (name, shape) in shapes {
-        let small = steps(shape(250), ask);
-        let large = steps(shape(1_000), ask);
+        let small = steps(shape(250));
+        let large = steps(shape(1_000));
         let growth = large as f64 / small as f64;
         println!("{growth:5.2}  {name}: {small} and {large} steps");
         if growth > 5.0 {
@@ -214,13 +250,17 @@ fn grows(shapes: &[(&str, Shape)], ask: &dyn Fn(&mut Compiled<'_>)) {
     );
 }
 
-fn steps(texts: Vec<String>, ask: &dyn Fn(&mut Compiled<'_>)) -> u64 {
+fn named(texts: Vec<String>) -> Texts {
     let name = |i: usize| match i {
         0 => "main.cf2".to_owned(),
         i => format!("f{i}.cf2"),
     };
     let named = texts.into_iter().enumerate();
-    let texts = Texts(named.map(|(i, text)| (name(i), text)).collect());
+    Texts(named.map(|(i, text)| (name(i), text)).collect())
+}
+
+fn steps(texts: Vec<String>, ask: &dyn Fn(&mut Compiled<'_>)) -> u64 {
+    let texts = named(texts);
     let steps = steps_of(|| {
         let mut compiled = compile_file(&texts, texts.main(), &Options::default());
         let first = compiled.unit().diagnostics.first();

@@ -211,7 +211,8 @@ impl Configuration<'_> {
     pub fn readings(&self, text: &str) -> Vec<Path> {
         match self {
             Configuration::Puppet(catalog) => vec![catalog.compiled.read_path(text)],
-            _ => Path::readings(text),
+            Configuration::Cf2(_) => Path::readings(text),
+            Configuration::SmartFrog(_) => hence_smartfrog::readings(text),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::definitions::{Candidate, Element, candidates, continued, element, tar
 use crate::explanation::{
     Dependence, Explanation, Expression, Lost, NoSuchPath, Role, Rule, Step, StepKind, Subject,
 };
-use crate::path::{Path, Segment};
+use crate::path::{self, Path, Segment};
 use crate::replay::Reader;
 use crate::source::Span;
 use crate::store::{EntryId, Found, Inclusion, View};
@@ -751,9 +751,10 @@ impl<'a, 'r> Explainer<'a, 'r> {
 }
 
 /// A path, and a name in what it leads to.
-fn joined(path: &str, name: &str) -> String {
+fn joined(path: &str, key: &str) -> String {
+    let name = path::name(key);
     match path {
-        "" => name.to_owned(),
+        "" => name.into_owned(),
         path => format!("{path}:{name}"),
     }
 }

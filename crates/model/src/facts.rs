@@ -279,7 +279,7 @@ fn out_of_range(span: Span) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(NUMBER_RANGE, message).at(span).help(help))
 }
 
-fn unescape(inner: &str) -> Option<String> {
+pub(crate) fn unescape(inner: &str) -> Option<String> {
     let mut text = String::with_capacity(inner.len());
     let mut rest = inner;
     while let Some(backslash) = rest.find('\\') {

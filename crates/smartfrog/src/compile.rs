@@ -5,9 +5,9 @@ use hence_model::explain::Explainer;
 use hence_model::explanation::{BESIDES, Explanation, NoSuchPath, Shown, Subject};
 use hence_model::impact::impact;
 use hence_model::path::{Path, Segment};
-use hence_model::replay::Reader;
+use hence_model::replay::{Reader, last_words, lines};
 use hence_model::source::{FileId, Files, Span};
-use hence_model::store::{BlockId, END, EntryId, Found, Store, View};
+use hence_model::store::{BlockId, END, Found, Store, View};
 use hence_model::symbol::Symbol;
 use hence_model::trace::{Recorder, Trace};
 use hence_model::unit::{Limits, OUTPUT_TOO_LARGE, TOO_DEEP, Unit};
@@ -26,6 +26,13 @@ pub const NO_CONFIGURATION: Code = Code::of_rule("sf.no-configuration", "err7");
 
 /// Among so many names one is searched that may be meant.
 const MOST_NAMES: usize = 10_000;
+
+/// What a written path may mean, likeliest first. Names with dots are written without quotes.
+pub fn readings(text: &str) -> Vec<Path> {
+    let mut readings = Path::readings(text);
+    readings.sort_by_key(|path| path.0.len());
+    readings
+}
 
 /// What a specification means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -180,9 +187,9 @@ fn no_configuration<R: Recorder>(
             let end = unit.sources.span(file).end;
             let diagnostic = Diagnostic::error(NO_CONFIGURATION, "there is no `sfConfig`")
                 .label(Span::at(end), "the file ends without it");
-            let named = |entry: &EntryId| store.entry(*entry).key.is_name();
-            let names = store.log(root).filter(named).take(MOST_NAMES);
-            let names = names.map(|entry| unit.symbols.name(&unit.sources, store.entry(entry).key));
+            let lines = lines(store, root, forward::MOST_LINES).unwrap_or_default();
+            let names = last_words(store, &lines).into_iter().take(MOST_NAMES);
+            let names = names.map(|(name, _)| unit.symbols.name(&unit.sources, name));
             match similar("sfConfig", names).first() {
                 Some(near) => diagnostic.help(format!(
                     "`{near}` is another name: the result is the block `sfConfig extends {{ … }}`"

@@ -501,6 +501,11 @@ impl<R: Recorder> Evaluator<R> {
             let help = "is a word of the production language, which `--semantics production` reads";
             return diagnostic.help(format!("`{first}` {help}"));
         }
+        if let ([_], Some(help)) = (reference, of_other_languages(first))
+            && code != PROTOTYPE_MISSING
+        {
+            return diagnostic.help(help);
+        }
         let help = match self.links {
             _ if code == PROTOTYPE_MISSING => "a prototype must be defined above its first use",
             Links::AtOnce => {
@@ -593,4 +598,17 @@ fn nearest<'a, 'u>(name: &str, names: &'a [(&'u str, Span)]) -> Option<&'a (&'u 
     let near = similar(name, names.iter().map(|(name, _)| *name));
     let best = *near.first()?;
     names.iter().find(|(name, _)| *name == best)
+}
+
+/// What is meant by a word that is a value in other languages.
+fn of_other_languages(word: &str) -> Option<String> {
+    let small = word.to_ascii_lowercase();
+    Some(match small.as_str() {
+        "true" | "false" => format!("the boolean is written `{small}`"),
+        "null" | "nil" | "none" | "undef" => "no value is written `NULL`".to_owned(),
+        "yes" | "no" | "on" | "off" => {
+            format!("booleans are `true` and `false`; a text stands in double quotes: `\"{word}\"`")
+        }
+        _ => return None,
+    })
 }

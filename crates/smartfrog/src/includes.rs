@@ -24,6 +24,7 @@ impl<H: Handler> Parser<'_, H> {
         self.advance();
         let Token::Text { .. } = self.token else {
             self.expected("the name of a file in quotes");
+            self.advise("a file is included by `#include \"name.sf\"`");
             return self.recover();
         };
         let span = directive.to(self.span);

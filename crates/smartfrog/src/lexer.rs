@@ -211,6 +211,7 @@ impl Lexer {
     #[inline]
     fn skip_blanks(&mut self, bytes: &[u8], report: &mut Vec<Diagnostic>) {
         let mut at = self.position as usize;
+        let mut is_told = false;
         while let Some(&byte) = bytes.get(at) {
             match byte {
                 b' ' | b'\n' => at += 1,
@@ -237,12 +238,38 @@ impl Lexer {
                         }
                     }
                 }
+                b'#' if self.is_foreign_comment(&bytes[at..]) => {
+                    let line = bytes[at..].iter().take_while(|&&byte| byte != b'\n');
+                    let end = at + line.count();
+                    // The comments of several lines are one mistake.
+                    if !std::mem::replace(&mut is_told, true) {
+                        let sign = Span::new(at as u32, at as u32 + 1);
+                        let message = "`#` begins no comment here";
+                        let help = "comments begin with `//`, or stand between `/*` and `*/`";
+                        tell(
+                            report,
+                            Diagnostic::error(STRAY_CHARACTER, message)
+                                .at(sign)
+                                .help(help),
+                        );
+                    }
+                    at = end;
+                }
                 // A byte order mark at the start of a file.
                 0xef if bytes[at..].starts_with(b"\xef\xbb\xbf") => at += 3,
                 _ => break,
             }
         }
         self.position = at as u32;
+    }
+
+    /// Whether a `#` begins a comment, in the languages that have such ones.
+    fn is_foreign_comment(&self, rest: &[u8]) -> bool {
+        let is_heading = matches!(rest, [_, b'#', b' ' | b'#', ..]);
+        match self.dialect {
+            Dialect::Core if is_heading => true,
+            _ => !rest.starts_with(b"#include") && opening(rest).is_none(),
+        }
     }
 
     fn word(&mut self, text: &str, start: usize) -> Token {
@@ -295,8 +322,8 @@ impl Lexer {
                     }
                 }
                 Some(b'\n') | None => {
-                    self.position = at as u32;
                     report.push(unterminated_string(start as u32, at as u32));
+                    self.position = end_behind_line(bytes, at) as u32;
                     return Token::Invalid;
                 }
                 Some(_) => at += 1,
@@ -359,14 +386,7 @@ impl Lexer {
         if rest.starts_with(b"#include") {
             return self.symbol(8, Token::Include);
         }
-        let (opening, token) = match rest {
-            [b'#', b'#', ..] => (2, Token::LongText),
-            [b'#', b'H', b'E', b'X', b'#', ..]
-            | [b'#', b'D', b'E', b'C', b'#', ..]
-            | [b'#', b'O', b'C', b'T', b'#', ..]
-            | [b'#', b'B', b'I', b'N', b'#', ..] => (5, Token::Bytes),
-            _ => return self.stray('#', 1, report),
-        };
+        let (opening, token) = opening(rest).expect("what else begins with `#` was skipped");
         let mut at = opening;
         loop {
             match rest.get(at) {
@@ -414,10 +434,17 @@ impl Lexer {
             }
         }
         let character = rest.chars().next().expect("there is a character left");
-        let line = rest.lines().next().unwrap_or("");
-        let length = match line.strip_prefix('\'').and_then(|text| text.find('\'')) {
-            Some(inner) => inner + 2,
-            None => character.len_utf8(),
+        let length = match character {
+            // A text as other languages write it, if it ends on its line.
+            '\'' => match rest[1..].find(['\'', '\n']) {
+                Some(inner) if rest[1 + inner..].starts_with('\'') => inner + 2,
+                _ => 1,
+            },
+            '=' => {
+                let signs = rest.bytes().take_while(|&byte| byte == b'=').count();
+                signs + usize::from(rest[signs..].starts_with('>'))
+            }
+            other => other.len_utf8(),
         };
         self.stray(character, length as u32, report)
     }
@@ -431,16 +458,58 @@ impl Lexer {
         };
         let message = format!("`{shown}` does not belong here");
         let diagnostic = Diagnostic::error(STRAY_CHARACTER, message).at(span);
-        report.push(match character {
+        let told = match character {
             '\'' => diagnostic.help("texts stand in double quotes"),
+            '=' if self.dialect == Dialect::Production => diagnostic
+                .help("a name and its value stand side by side: `port 80;`; `==` compares values"),
             '=' => diagnostic.help("a name and its value stand side by side: `port 80;`"),
+            '$' => diagnostic.help("a reference is the name alone: `admin port;`"),
             '.' => diagnostic.help(
                 "a number has digits on both sides of its point; \
                  only the production language has names with `.`",
             ),
             _ => diagnostic,
-        });
+        };
+        tell(report, told);
         Token::Invalid
+    }
+}
+
+/// Reports what may be wrong at every character; nobody reads all of it.
+fn tell(report: &mut Vec<Diagnostic>, diagnostic: Diagnostic) {
+    const MOST: usize = 1000;
+    if report.len() < MOST {
+        report.push(diagnostic);
+    }
+}
+
+/// What a `#` opens that ends with another one, and the length of its opening.
+fn opening(rest: &[u8]) -> Option<(usize, Token)> {
+    match rest {
+        [b'#', b'#', ..] => Some((2, Token::LongText)),
+        [b'#', b'H', b'E', b'X', b'#', ..]
+        | [b'#', b'D', b'E', b'C', b'#', ..]
+        | [b'#', b'O', b'C', b'T', b'#', ..]
+        | [b'#', b'B', b'I', b'N', b'#', ..] => Some((5, Token::Bytes)),
+        _ => None,
+    }
+}
+
+/// Where a text ends that goes on behind the end of its line: at the next quote if that can only end one, and if not
+/// with the line.
+fn end_behind_line(bytes: &[u8], end_of_line: usize) -> usize {
+    let rest = &bytes[end_of_line..];
+    let Some(quote) = rest.iter().position(|&byte| byte == b'"') else {
+        return end_of_line;
+    };
+    let mut behind = rest[quote + 1..].iter();
+    let ends = match behind.find(|byte| !matches!(byte, b' ' | b'\t' | b'\r')) {
+        Some(byte) => b";,]})\n".contains(byte),
+        None => true,
+    };
+    match ends {
+        true => end_of_line + quote + 1,
+        false => end_of_line,
     }
 }
 

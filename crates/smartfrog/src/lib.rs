@@ -26,4 +26,4 @@ pub mod written;
 mod compile;
 mod nesting;
 
-pub use compile::{Compiled, Options, Semantics, compile, compile_file};
+pub use compile::{Compiled, Options, Semantics, compile, compile_file, readings};

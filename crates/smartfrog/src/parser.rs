@@ -22,6 +22,9 @@ pub const SYNTAX: Code = Code::new("sf.syntax");
 /// Something that only the production language has.
 pub const PRODUCTION_ONLY: Code = Code::new("sf.production-only");
 
+const WHAT_EXTENDS_TAKES: &str =
+    "`name extends { … }` makes a block, `name extends other` starts with what another one has";
+
 /// One part of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
@@ -241,6 +244,9 @@ impl<'a, H: Handler> Parser<'a, H> {
             Token::Fresh | Token::Text { .. } if self.is_production() => self.assignment(),
             Token::OpenBracket if self.is_production() => self.tags(),
             // The lexer has said what is wrong.
+            Token::Invalid if self.unit.sources.slice(self.span).starts_with('\'') => {
+                self.recover();
+            }
             Token::Invalid => self.advance(),
             Token::Semicolon => {
                 self.unit.report(
@@ -249,6 +255,16 @@ impl<'a, H: Handler> Parser<'a, H> {
                         .help("remove it; `extends …` needs none"),
                 );
                 self.advance();
+            }
+            Token::Text { .. } => {
+                self.expected("the name of an attribute");
+                self.advise("names stand without quotes");
+                self.recover();
+            }
+            Token::Integer | Token::Float if self.is_first_on_its_line() => {
+                self.expected("the name of an attribute");
+                self.advise("a name begins with a letter or `_`");
+                self.recover();
             }
             _ => {
                 self.expected("the name of an attribute");
@@ -264,10 +280,9 @@ impl<'a, H: Handler> Parser<'a, H> {
     fn assignment(&mut self) {
         let mut target = std::mem::take(&mut self.target);
         target.clear();
-        if self.left_side(&mut target).is_ok() {
-            self.value(&target);
-        } else {
-            self.recover();
+        match self.left_side(&mut target) {
+            Ok(()) => self.value(&target),
+            Err(Lost) => self.recover(),
         }
         self.target = target;
     }
@@ -276,7 +291,40 @@ impl<'a, H: Handler> Parser<'a, H> {
         if self.is_production() {
             return self.production_target(target);
         }
-        self.names(target)
+        loop {
+            target.push(self.name());
+            let colon = self.span;
+            if self.token != Token::Colon {
+                return Ok(());
+            }
+            self.advance();
+            if self.token != Token::Word {
+                return self.value_behind(colon);
+            }
+        }
+    }
+
+    /// Behind the `:` of a left side is no name: if it is a value, that is what was meant.
+    pub(crate) fn value_behind(&mut self, colon: Span) -> Result<(), Lost> {
+        use Token::*;
+        match self.token {
+            _ if self.is_equals() => return Ok(()),
+            OpenBracket | OpenBrace | OpenParenthesis => {}
+            token if is_value(token) => {}
+            _ => {
+                self.expected("a name");
+                return Err(Lost);
+            }
+        }
+        self.wrong_colon(colon);
+        Ok(())
+    }
+
+    fn wrong_colon(&mut self, colon: Span) {
+        let message = "`:` stands between the names of a path, not before a value";
+        let diagnostic = Diagnostic::error(SYNTAX, message).at(colon);
+        let help = "a name and its value stand side by side: `port 80;`";
+        self.unit.report(diagnostic.help(help));
     }
 
     /// `IDENT { ":" IDENT }`
@@ -307,18 +355,36 @@ impl<'a, H: Handler> Parser<'a, H> {
     }
 
     fn value(&mut self, target: &[Part]) {
-        if self.token == Token::Keyword(Keyword::Extends) {
-            return self.extends(target);
+        if self.is_equals() {
+            self.advance();
+        }
+        match self.token {
+            Token::Keyword(Keyword::Extends) => return self.extends(target),
+            Token::OpenBrace => {
+                self.expected("a value");
+                self.advise("a block is made by `extends`: `name extends { … }`");
+                self.handler.open(self.unit, target, self.span);
+                return self.prototypes();
+            }
+            _ => {}
         }
         if self.is_production() {
             return self.production_value(target);
         }
         match self.token {
             Token::Word if self.is_order(target) => self.order(),
+            // `host: web`, and on the next line `port: 80`.
+            Token::Word if self.is_mapping(target) => {
+                let colon = target[target.len() - 2].span.end;
+                self.wrong_colon(Span::new(colon, colon + 1));
+            }
+            Token::Integer if self.is_part_of_name(target) => self.production_name(target),
             Token::Word => {
                 let mut reference = std::mem::take(&mut self.reference);
                 reference.clear();
                 match self.names(&mut reference) {
+                    // The lexer has said what is wrong with it.
+                    Ok(()) if self.token == Token::Invalid => self.recover(),
                     Ok(()) => {
                         self.handler.link(self.unit, target, &reference);
                         self.semicolon();
@@ -332,9 +398,78 @@ impl<'a, H: Handler> Parser<'a, H> {
                     self.handler.literal(self.unit, target, cell, span);
                     self.semicolon();
                 }
-                Err(Lost) => self.recover(),
+                Err(Lost) => {
+                    self.advise_on_value(target);
+                    self.recover();
+                }
             },
         }
+    }
+
+    /// Whether a left side is written `name: value`, and another statement follows on the next line.
+    fn is_mapping(&self, target: &[Part]) -> bool {
+        let [.., name, value] = target else {
+            return false;
+        };
+        let text = self.unit.sources.text();
+        let colon = &text[name.span.end as usize..value.span.start as usize];
+        if colon.len() == 1 || !self.is_first_on_its_line() {
+            return false;
+        }
+        match self.next_on_this_line() {
+            Some(Token::Colon) => {
+                let mut ahead = self.lexer;
+                ahead.next(text, &mut Vec::new());
+                ahead.next(text, &mut Vec::new()).0 != Token::Word
+            }
+            Some(Token::Word) => true,
+            Some(token) => is_value(token),
+            None => false,
+        }
+    }
+
+    /// Whether a negative number stands right behind a name, and more behind that: `node-1 extends …`.
+    fn is_part_of_name(&self, target: &[Part]) -> bool {
+        let name = target[target.len() - 1].span;
+        let follows = self.next_on_this_line();
+        self.span.start == name.end && !matches!(follows, None | Some(Token::Semicolon))
+    }
+
+    fn production_name(&mut self, target: &[Part]) {
+        let name = target[target.len() - 1].span.to(self.span);
+        let written = self.unit.sources.slice(name);
+        let message = format!("`{written}` is a name of the production language only");
+        let diagnostic = Diagnostic::error(PRODUCTION_ONLY, message).at(name);
+        let help = "compile with `--semantics production`, or use letters, digits and `_`";
+        self.unit.report(diagnostic.help(help));
+        self.advance();
+        match self.token {
+            Token::Keyword(Keyword::Extends) => self.extends(target),
+            _ => self.recover(),
+        }
+    }
+
+    /// What may be meant where there is no value.
+    fn advise_on_value(&mut self, target: &[Part]) {
+        let name = target[target.len() - 1];
+        match self.token {
+            Token::Semicolon | Token::Comma | Token::CloseBrace if target.len() > 1 => {
+                self.advise("a name and its value stand side by side, without `:`");
+            }
+            Token::Operator(_) if self.span.start == name.span.end => {
+                self.advise(
+                    "a name has letters, digits and `_`; \
+                     some other characters belong to the production language: `--semantics production`",
+                );
+            }
+            Token::Operator(_) => self.advise("a text stands in double quotes: `\"…\"`"),
+            _ => {}
+        }
+    }
+
+    /// Whether an `=` stands here, of which the lexer has said that it does not belong here.
+    fn is_equals(&self) -> bool {
+        self.token == Token::Invalid && self.unit.sources.slice(self.span).starts_with('=')
     }
 
     /// Whether this is not `order name;` but `order first < second;`.
@@ -393,6 +528,20 @@ impl<'a, H: Handler> Parser<'a, H> {
     fn prototypes(&mut self) {
         loop {
             match self.token {
+                // `web extends`, and on the next line `port 80;`.
+                Token::Word if self.is_attribute() => {
+                    let here = Span::at(self.before);
+                    self.unit.report(
+                        Diagnostic::error(
+                            SYNTAX,
+                            "expected a prototype or `{`, found an attribute",
+                        )
+                        .label(here, "expected here")
+                        .label(self.span, "it begins here")
+                        .help(WHAT_EXTENDS_TAKES),
+                    );
+                    return self.handler.close(self.unit);
+                }
                 Token::OpenBrace => return self.open_body(),
                 Token::Keyword(Keyword::Null) if self.is_production() => self.advance(),
                 _ => {
@@ -404,6 +553,7 @@ impl<'a, H: Handler> Parser<'a, H> {
                         self.names(&mut reference)
                     } else {
                         self.expected("a prototype or `{`");
+                        self.advise(WHAT_EXTENDS_TAKES);
                         Err(Lost)
                     };
                     match read {
@@ -536,12 +686,16 @@ impl<'a, H: Handler> Parser<'a, H> {
         self.handler.close(self.unit);
     }
 
-    /// Whether the file was not read to its end because something else was wrong.
+    /// Whether the `}` was not read because something else was wrong.
     fn is_cut_short(&self) -> bool {
-        let last = self.unit.diagnostics.last();
-        last.is_some_and(|last| {
-            last.code == TOO_DEEP || last.code == crate::lexer::UNTERMINATED_COMMENT
-        })
+        use crate::lexer::{UNTERMINATED_COMMENT, UNTERMINATED_STRING};
+        let Some(last) = self.unit.diagnostics.last() else {
+            return false;
+        };
+        let took_it = || self.unit.sources.slice(last.labels[0].span).contains('}');
+        last.code == TOO_DEEP
+            || last.code == UNTERMINATED_COMMENT
+            || last.code == UNTERMINATED_STRING && took_it()
     }
 
     pub(crate) fn optional_semicolon(&mut self) {
@@ -567,11 +721,38 @@ impl<'a, H: Handler> Parser<'a, H> {
             return self.recover(); // The lexer has said what is wrong.
         }
         let here = Span::at(self.before);
-        self.unit.report(
-            Diagnostic::error(SYNTAX, "a `;` must end this value").label(here, "expected `;` here"),
-        );
-        if !goes_on {
-            self.recover();
+        let missing =
+            Diagnostic::error(SYNTAX, "a `;` must end this value").label(here, "expected `;` here");
+        match self.token {
+            Token::Comma => {
+                self.advance();
+                let is_statement =
+                    matches!(self.token, Token::Word | Token::CloseBrace | Token::End);
+                self.unit.report(match is_statement {
+                    true => missing.help("attributes end with `;`, no `,` stands between them"),
+                    false => missing.help("several values stand in brackets: `[1, 2]`"),
+                });
+                if !is_statement {
+                    self.recover();
+                }
+            }
+            Token::Operator(operator) if !goes_on => {
+                let operator = operator.text();
+                let help = format!(
+                    "only the production language computes, in brackets: `(a {operator} b)` with `--semantics production`"
+                );
+                self.unit.report(Diagnostic {
+                    code: PRODUCTION_ONLY,
+                    ..missing.help(help)
+                });
+                self.recover();
+            }
+            _ => {
+                self.unit.report(missing);
+                if !goes_on {
+                    self.recover();
+                }
+            }
         }
     }
 
@@ -662,11 +843,10 @@ impl<'a, H: Handler> Parser<'a, H> {
                 let text = self.string()?;
                 self.unit.literals.made_text(&text)
             }
-            Token::Integer | Token::Float if self.is_production() => {
+            Token::Integer | Token::Float => {
                 self.ends()?;
                 self.number()?
             }
-            Token::Integer | Token::Float => self.number()?,
             Token::Word => {
                 self.expected("a value that is written out");
                 self.advise(match self.is_production() {
@@ -685,6 +865,9 @@ impl<'a, H: Handler> Parser<'a, H> {
             }
             _ => {
                 self.expected("a value");
+                if self.is_production() && matches!(self.token, Token::Operator(_)) {
+                    self.advise("an operation stands in brackets: `(0 - a)`, `(! b)`");
+                }
                 return Err(Lost);
             }
         };
@@ -692,7 +875,58 @@ impl<'a, H: Handler> Parser<'a, H> {
         Ok((cell, span))
     }
 
-    pub(crate) fn number(&mut self) -> Result<Cell, Lost> {
+    /// Nothing that looks like a part of it stands right behind the number that is read now: it would be another value,
+    /// or the name of another attribute.
+    fn ends(&mut self) -> Result<(), Lost> {
+        let text = &self.unit.sources.text()[..self.lexer.end as usize];
+        // Most numbers end so.
+        if let Some(b';' | b',' | b']' | b' ' | b'\n') = text.as_bytes().get(self.span.end as usize)
+        {
+            return Ok(());
+        }
+        let behind = &text[self.span.end as usize..];
+        let mut next = behind.chars();
+        let goes_on = match next.next() {
+            Some('.' | ':' | '_') => true,
+            // In brackets it may be meant as an operator.
+            Some('-') => self.depth < 2 && next.next().is_some_and(|c| c.is_ascii_digit()),
+            Some('/' | '%') => {
+                !self.is_production() && next.next().is_none_or(|c| !matches!(c, '/' | '*'))
+            }
+            Some(c) => c.is_alphanumeric(),
+            None => false,
+        };
+        if !goes_on {
+            return Ok(());
+        }
+        let ends = |c: char| c.is_whitespace() || ";,()[]{}\"".contains(c);
+        let length = behind.find(ends).unwrap_or(behind.len());
+        let span = Span::new(self.span.start, self.span.end + length as u32);
+        let written = self.unit.sources.slice(span);
+        let hexadecimal = ["0x", "0X"]
+            .iter()
+            .find_map(|prefix| written.strip_prefix(prefix))
+            .and_then(|digits| i64::from_str_radix(digits, 16).ok());
+        let help = match (hexadecimal, behind) {
+            (Some(number), _) => format!("numbers are decimal: `{number}`"),
+            (None, _) if &behind[..length] == "." => {
+                "a number has digits on both sides of its point".into()
+            }
+            (None, _) if written.len() > 60 => "a text stands in double quotes".into(),
+            (None, _) => format!("a text stands in double quotes: `\"{written}\"`"),
+        };
+        let shown = match written.len() {
+            0..=60 => format!("`{written}`"),
+            _ => "this".to_owned(),
+        };
+        let message = format!("{shown} is not a number");
+        let diagnostic = Diagnostic::error(SYNTAX, message).at(span).help(help);
+        self.unit.report(diagnostic);
+        self.lexer.position = span.end;
+        Err(Lost)
+    }
+
+    fn number(&mut self) -> Result<Cell, Lost> {
         let digits = self.unit.sources.slice(self.span);
         let literals = &mut self.unit.literals;
         let number = match self.token {
@@ -773,7 +1007,8 @@ impl<'a, H: Handler> Parser<'a, H> {
                 let text = self.unit.sources.slice(self.span);
                 let short: String = text.chars().take(30).collect();
                 let dots = if short.len() < text.len() { "…" } else { "" };
-                format!("found `{}{dots}`", short.escape_debug())
+                let shown = short.replace(char::is_control, " ");
+                format!("found `{shown}{dots}`")
             }
         };
         let mut diagnostic = Diagnostic::error(SYNTAX, format!("expected {what}, {found}"));
@@ -834,7 +1069,9 @@ impl<'a, H: Handler> Parser<'a, H> {
             // A text without its end has taken the rest of its line, and the `;` with it.
             let text = &self.unit.sources.text()[self.span.start as usize..];
             let took_its_line = self.token == Token::Invalid && text.starts_with('"');
+            let told = self.unit.diagnostics.len();
             self.advance();
+            self.keep_quiet(told);
             if took_its_line && braces == 0 && self.token == Token::Word {
                 return;
             }
@@ -844,18 +1081,53 @@ impl<'a, H: Handler> Parser<'a, H> {
         }
     }
 
-    /// Whether a name stands at the start of a line and `extends` behind it: surely a new statement.
-    fn begins_a_line_with_a_statement(&self) -> bool {
-        if self.token != Token::Word {
-            return false;
+    /// One mistake of a statement is enough, unless another one swallows what is behind it.
+    fn keep_quiet(&mut self, told: usize) {
+        let is_stray = |diagnostic: &Diagnostic| diagnostic.code == crate::lexer::STRAY_CHARACTER;
+        if self.token == Token::Invalid && self.unit.diagnostics[told..].iter().all(is_stray) {
+            self.unit.diagnostics.truncate(told);
         }
-        let text = self.unit.sources.text();
-        let line = text[..self.span.start as usize]
-            .rsplit('\n')
-            .next()
-            .unwrap_or("");
-        let mut ahead = self.lexer;
-        line.trim().is_empty()
-            && ahead.next(text, &mut Vec::new()).0 == Token::Keyword(Keyword::Extends)
     }
+
+    /// Whether a name stands at the start of a line and a value behind it: surely a new statement.
+    fn begins_a_line_with_a_statement(&self) -> bool {
+        self.token == Token::Word
+            && self.is_first_on_its_line()
+            && match self.next_on_this_line() {
+                Some(Token::Word) => true,
+                Some(token) => is_value(token),
+                None => false,
+            }
+    }
+
+    /// Whether what stands behind `extends` is an attribute on a line of its own.
+    fn is_attribute(&self) -> bool {
+        self.is_first_on_its_line()
+            && match self.next_on_this_line() {
+                // It may be the name of the next attribute.
+                Some(Token::Text { .. }) => !self.is_production(),
+                Some(token) => is_value(token),
+                None => false,
+            }
+    }
+
+    fn is_first_on_its_line(&self) -> bool {
+        let before = &self.unit.sources.text()[..self.span.start as usize];
+        let before = before.trim_end_matches([' ', '\t', '\r']);
+        before.is_empty() || before.ends_with('\n')
+    }
+
+    fn next_on_this_line(&self) -> Option<Token> {
+        let text = self.unit.sources.text();
+        let mut ahead = self.lexer;
+        let (token, span) = ahead.next(text, &mut Vec::new());
+        let between = &text[self.span.end as usize..span.start as usize];
+        (!between.contains('\n')).then_some(token)
+    }
+}
+
+/// Whether a token can only be a value, or begin one.
+fn is_value(token: Token) -> bool {
+    use Token::*;
+    matches!(token, Text { .. } | LongText | Integer | Float | Keyword(_))
 }

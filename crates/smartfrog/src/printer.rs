@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use hence_model::cell::Cell;
 use hence_model::print::Output;
+use hence_model::source::Span;
 use hence_model::unit::Unit;
 use hence_model::value::{Event, Sink};
 
@@ -147,7 +148,7 @@ fn is_word(name: &str, dialect: Dialect) -> bool {
         dialect,
     };
     let (token, span) = lexer.next(name, &mut Vec::new());
-    token == Token::Word && span.end as usize == name.len()
+    token == Token::Word && span == Span::new(0, name.len() as u32)
 }
 
 /// A literal as the production language writes it.

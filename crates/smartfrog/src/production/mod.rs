@@ -4,6 +4,7 @@
 //! types     prototypes, wherever they are defined
 //! places    left sides that are paths (§9.2.3)
 //! values    links and expressions in `sfConfig`, each when it is asked for
+//! run_time  what of them is kept as data
 //!
 //! What the production compiler leaves to the run time (LAZY, OPTIONAL, PROPERTY, HOST …) stays in the
 //! result as data. The order of definitions never matters; a value, a prototype or a placement that
@@ -13,6 +14,7 @@ mod functions;
 pub mod parser;
 mod places;
 mod read;
+mod run_time;
 mod types;
 mod values;
 

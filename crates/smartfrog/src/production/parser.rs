@@ -29,31 +29,6 @@ impl<H: Handler> Parser<'_, H> {
         }
     }
 
-    /// Behind the number that is read now is no letter. As values need no `;`, the letters would be the name of another
-    /// attribute.
-    pub(crate) fn ends(&mut self) -> Result<(), Lost> {
-        let behind = &self.unit.sources.text()[self.span.end as usize..];
-        let is_letter = |c: char| c.is_alphanumeric() || c == '_';
-        let length = behind.find(|c| !is_letter(c)).unwrap_or(behind.len());
-        if length == 0 {
-            return Ok(());
-        }
-        let span = Span::new(self.span.start, self.span.end + length as u32);
-        let written = self.unit.sources.slice(span);
-        let hexadecimal = ["0x", "0X"]
-            .iter()
-            .find_map(|prefix| written.strip_prefix(prefix))
-            .and_then(|digits| i64::from_str_radix(digits, 16).ok());
-        let help = match hexadecimal {
-            Some(number) => format!("numbers are decimal: `{number}`"),
-            None => format!("a text stands in double quotes: `\"{written}\"`"),
-        };
-        let message = format!("`{written}` is not a number: letters stand right behind the digits");
-        let diagnostic = Diagnostic::error(SYNTAX, message).at(span).help(help);
-        self.unit.report(diagnostic);
-        Err(Lost)
-    }
-
     /// `"[" [ name { [","] name } ] "]"` before a name.
     pub(crate) fn tags(&mut self) {
         let mut tags = Vec::new();
@@ -74,6 +49,7 @@ impl<H: Handler> Parser<'_, H> {
 
     /// `"--" | STRING | WORD [ ":" target ]`
     pub(crate) fn production_target(&mut self, target: &mut Vec<Part>) -> Result<(), Lost> {
+        let mut colon = self.span;
         loop {
             match self.token {
                 Token::Word => target.push(self.name()),
@@ -87,14 +63,12 @@ impl<H: Handler> Parser<'_, H> {
                     target.push(name);
                     return Ok(());
                 }
-                _ => {
-                    self.expected("a name");
-                    return Err(Lost);
-                }
+                _ => return self.value_behind(colon),
             }
             if self.token != Token::Colon {
                 return Ok(());
             }
+            colon = self.span;
             self.advance();
         }
     }
@@ -194,6 +168,11 @@ impl<H: Handler> Parser<'_, H> {
                     name: name.name,
                     span: start.to(name.span),
                 })
+            }
+            Token::Text { .. } => {
+                self.expected("a reference");
+                self.advise("in a reference, a name in quotes follows a word such as `HERE`");
+                Err(Lost)
             }
             _ => {
                 self.expected("a reference");

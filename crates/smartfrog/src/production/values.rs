@@ -19,11 +19,11 @@ use super::FUNCTION_CLASS;
 use super::functions::{self, ARITHMETIC, Applied, Plain};
 use super::parser::parts_text;
 use super::read::{Late, Specification};
+use super::run_time::is_of_run_time;
 use crate::evaluate::{POISON, UNRESOLVED_REFERENCE};
 use crate::forward::{LINK_CYCLE, MOST_LINES};
-use crate::lexer::{Dialect, Keyword, Lexer, Operator, Token};
+use crate::lexer::{Dialect, Keyword, Operator};
 use crate::parser::{Part, PartKind};
-use crate::printer;
 use crate::tree::{Expression, Reference};
 use crate::written;
 
@@ -90,8 +90,8 @@ enum Progress {
 
 /// A value and where it comes from.
 pub(super) struct Valued<R: Recorder> {
-    cell: Cell,
-    origin: R::Origin,
+    pub cell: Cell,
+    pub origin: R::Origin,
 }
 
 impl<R: Recorder> Clone for Valued<R> {
@@ -107,7 +107,7 @@ enum ValueState<R: Recorder> {
 }
 
 /// What a reference leads to.
-enum Target<R: Recorder> {
+pub(super) enum Target<R: Recorder> {
     Value(Valued<R>),
     /// A block, and the origin of the link to it, if it is by a link that it was reached.
     Block(FrameId, Option<R::Origin>),
@@ -140,7 +140,7 @@ enum Want {
 
 /// What kind of thing is to be computed.
 #[derive(Clone, Copy)]
-enum What {
+pub(super) enum What {
     /// An expression, by number.
     Late(u32),
     /// A component that extends a function.
@@ -148,7 +148,7 @@ enum What {
 }
 
 /// Why there is no value, or not yet.
-enum Trouble {
+pub(super) enum Trouble {
     /// Another value is needed first.
     First(FrameId, Symbol, What),
     /// It would need itself; and what needs it on the way.
@@ -180,9 +180,9 @@ pub(super) struct Pass<'a, R: Recorder> {
     /// What `next` has given last.
     counted: Option<Valued<R>>,
     /// What has decided, so far, that the expression is left to the run time: conditions, and values that are.
-    decided: Vec<(Valued<R>, Role)>,
+    pub decided: Vec<(Valued<R>, Role)>,
     /// Whether other conditions could have left what was evaluated so far to the run time.
-    unsure: bool,
+    pub unsure: bool,
     /// The values of which that is so.
     unsure_values: FxHashSet<(FrameId, Symbol)>,
     /// A task that waits for others stands below them.
@@ -573,34 +573,6 @@ impl<R: Recorder> Pass<'_, R> {
         Ok(Target::Value(valued))
     }
 
-    /// Whether a branch would be left to the run time, or might be, if it were chosen.
-    fn could_be_left(&mut self, frame: FrameId, branch: &Expression, hidden: usize) -> bool {
-        match branch {
-            Expression::Call(..) | Expression::Lazy(..) => true,
-            Expression::Reference(reference) => {
-                let decided = self.decided.len();
-                let unsure = std::mem::take(&mut self.unsure);
-                let found = self.reference(frame, reference, hidden);
-                self.decided.truncate(decided);
-                let is_unsure = std::mem::replace(&mut self.unsure, unsure);
-                is_unsure || matches!(found, Err(Trouble::Lazy | Trouble::First(..)))
-            }
-            Expression::Vector(parts, _) | Expression::Operation(_, parts, _) => parts
-                .iter()
-                .any(|part| self.could_be_left(frame, part, hidden + 1)),
-            Expression::If(parts, _) => parts
-                .iter()
-                .any(|part| self.could_be_left(frame, part, hidden + 1)),
-            Expression::Switch(branches, _) => branches.iter().any(|(condition, value)| {
-                self.could_be_left(frame, condition, hidden + 1)
-                    || self.could_be_left(frame, value, hidden + 1)
-            }),
-            Expression::Literal(..) | Expression::Component(_) | Expression::ToBeDefined(_) => {
-                false
-            }
-        }
-    }
-
     fn operand(
         &mut self,
         frame: FrameId,
@@ -629,7 +601,7 @@ impl<R: Recorder> Pass<'_, R> {
         functions::condition(&plain).map_err(|message| Trouble::Failed(message, span))
     }
 
-    fn operation(
+    pub fn operation(
         &mut self,
         operator: &'static str,
         span: Span,
@@ -654,72 +626,7 @@ impl<R: Recorder> Pass<'_, R> {
         Valued { cell, origin }
     }
 
-    /// Whether a value is a reference that the run time follows.
-    fn is_lazy(&self, cell: Cell) -> bool {
-        match cell.content(&self.unit.literals) {
-            Content::Reference(text) => {
-                printer::is_of_run_time(self.unit.literals.read(&self.unit.sources, text))
-            }
-            _ => false,
-        }
-    }
-
-    /// An expression that is kept as data, because something in it is.
-    fn left_to_run_time(&mut self, expression: &Expression) -> Valued<R> {
-        let mut text = match expression {
-            Expression::Reference(reference) => reference.text(self.unit),
-            other => self.source_text(other.span()),
-        };
-        let is_lazy = match expression {
-            Expression::Reference(_) => printer::is_of_run_time(&text),
-            other => matches!(other, Expression::Lazy(..)),
-        };
-        if !is_lazy {
-            text.insert_str(0, "LAZY ");
-        }
-        let cell = self.unit.literals.made_reference(&text);
-        let span = expression.span();
-        let recorder = &mut self.specification.blocks.store.recorder;
-        let written = written::literals(self.unit, span, Dialect::Production);
-        let literals = written.into_iter().map(|literal| {
-            let cell = self.unit.literals.reference(literal);
-            let origin = recorder.written(literal.start);
-            (Valued { cell, origin }, Role::Operand)
-        });
-        let mut operands: Vec<(Valued<R>, Role)> = literals.collect();
-        operands.append(&mut self.decided);
-        match operands.is_empty() {
-            true => Valued {
-                cell,
-                origin: recorder.written(span.start),
-            },
-            false => self.operation("LAZY", span, cell, &operands),
-        }
-    }
-
-    /// A stretch of source without comments, and with no more than one blank between tokens.
-    fn source_text(&self, span: Span) -> String {
-        let mut lexer = Lexer {
-            position: span.start,
-            end: span.end,
-            dialect: Dialect::Production,
-        };
-        let mut text = String::new();
-        let mut before = span.start;
-        loop {
-            let (token, place) = lexer.next(self.unit.sources.text(), &mut Vec::new());
-            if token == Token::End {
-                return text;
-            }
-            if place.start > before {
-                text.push(' ');
-            }
-            text.push_str(self.unit.sources.slice(place));
-            before = place.end;
-        }
-    }
-
-    fn reference(
+    pub fn reference(
         &mut self,
         frame: FrameId,
         reference: &Reference,
@@ -924,28 +831,6 @@ impl<R: Recorder> Pass<'_, R> {
         }
     }
 
-    /// A function that is kept as data, with its arguments.
-    fn applied_at_run_time(
-        &mut self,
-        class: &str,
-        arguments: &[(String, Valued<R>)],
-        place: Span,
-    ) -> Target<R> {
-        let class = self.unit.literals.made_text(class);
-        let class = printer::literal(self.unit, class);
-        let mut text = format!("LAZY APPLY {{ {FUNCTION_CLASS} {class}; ");
-        let mut operands = Vec::new();
-        for (name, value) in arguments {
-            let name = printer::name(name, Dialect::Production);
-            let literal = printer::literal(self.unit, value.cell);
-            text.push_str(&format!("{name} {literal}; "));
-            operands.push((*value, Role::Operand));
-        }
-        text.push('}');
-        let cell = self.unit.literals.made_reference(&text);
-        Target::Value(self.operation("APPLY", place, cell, &operands))
-    }
-
     /// A value is to be computed from these.
     fn compute_from(
         &mut self,
@@ -1064,23 +949,6 @@ impl<R: Recorder> Pass<'_, R> {
         }
         path.reverse();
         path.join(":")
-    }
-}
-
-/// Whether a reference asks for something that only the run time has.
-fn is_of_run_time(reference: &Reference) -> bool {
-    let mut parts = reference.parts.iter();
-    parts.any(|part| matches!(part.kind, PartKind::Keyword(keyword) if keyword.is_of_run_time()))
-}
-
-impl Keyword {
-    /// Whether only the run time knows what it stands for.
-    pub(crate) fn is_of_run_time(self) -> bool {
-        use Keyword::*;
-        matches!(
-            self,
-            Process | Property | IProperty | EnvProperty | IEnvProperty | Constant | Host
-        )
     }
 }
 

@@ -203,11 +203,17 @@ pub fn is_about_fleet(
 
 /// Explains the value at a path, in whichever reading of it there is one.
 pub fn explain(compiled: &mut Configuration<'_>, path: &str) -> Result<Explanation, NoSuchPath> {
-    let mut first = None;
+    let mut nearest = None;
     for reading in compiled.readings(path) {
         match compiled.explain(&reading) {
             Ok(explanation) => return Ok(explanation),
-            Err(missing) => first = first.or(Some(missing)),
+            // What leads further was rather meant.
+            Err(missing) => {
+                let is_further = |than: &NoSuchPath| missing.known.0.len() > than.known.0.len();
+                if nearest.as_ref().is_none_or(is_further) {
+                    nearest = Some(missing);
+                }
+            }
         }
         // The configuration's own name may be written, and need not.
         if let Some((Segment::Key(name), rest)) = reading.0.split_first()
@@ -217,7 +223,7 @@ pub fn explain(compiled: &mut Configuration<'_>, path: &str) -> Result<Explanati
             return Ok(explanation);
         }
     }
-    Err(first.expect("a path has a reading"))
+    Err(nearest.expect("a path has a reading"))
 }
 
 /// The same; if there is none, with the names that are near.
@@ -244,12 +250,16 @@ pub(super) fn no_such_path(
     if missing.names.is_empty() {
         return diagnostic.help(format!("{place} has nothing inside it"));
     }
-    let wanted = match readings[0].0.get(missing.known.0.len()) {
-        Some(Segment::Key(name)) => name.clone(),
-        _ => String::new(),
-    };
+    let wanted = readings.iter().filter_map(|reading| {
+        let segment = reading.0.get(missing.known.0.len())?;
+        match segment {
+            Segment::Key(name) => Some(name),
+            Segment::Index(_) => None,
+        }
+    });
     let names = missing.names.iter().map(String::as_str);
-    match similar(&wanted, names.clone()).first() {
+    let near = wanted.filter_map(|wanted| similar(wanted, names.clone()).first().copied());
+    match near.map(str::to_owned).next() {
         Some(near) => diagnostic.help(format!("did you mean `{near}` in {place}?")),
         None => {
             let shown: Vec<&str> = names.clone().take(10).collect();
@@ -516,7 +526,10 @@ impl<'a> Answer<'a> {
     /// The operations over the literals, values filled in.
     fn expression(&self, expression: &Expression) -> String {
         let Some(operator) = expression.operator.as_deref() else {
-            return self.value(&expression.value);
+            return match &expression.value {
+                Shown::Value(Value::Reference(path)) => path.clone(),
+                value => self.value(value),
+            };
         };
         if operator == INTERPOLATION {
             return self.interpolated(expression);
