@@ -290,6 +290,11 @@ impl<'t> Evaluator<'t> {
                     _ => (self.array(rest, span)?, How::Given(parameter)),
                 }
             } else if let Some(value) = arguments.next() {
+                if let Some(default) = &parameter.default
+                    && self.does_more(default)
+                {
+                    self.pass(trace::Origin::NOWHERE, trace::Code::Expression(default));
+                }
                 (value, How::Given(parameter))
             } else if let Some(default) = &parameter.default {
                 let value = self.parameter_default(parameters, &bound, default)?;

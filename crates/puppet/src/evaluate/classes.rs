@@ -649,10 +649,23 @@ impl<'t> Evaluator<'t> {
                 continue;
             };
             let given = self.resources[id.index()].attribute(&parameter.name);
-            if given.is_some_and(|given| !given.value.is_undef()) {
-                continue;
-            }
-            let value = self.guarded(|evaluator| evaluator.nested(default))?;
+            let given = given.map(|given| given.value.clone());
+            let is_given = given.as_ref().is_some_and(|given| !given.is_undef());
+            let value = match (is_given, self.does_more(default)) {
+                (true, true) => {
+                    let outcome = self.given(id, parameter, given);
+                    self.pass(outcome, trace::Code::Expression(default));
+                    continue;
+                }
+                (true, false) => continue,
+                (false, true) => {
+                    let outcome = self.given(id, parameter, given);
+                    self.under(Cause::Stayed { outcome }, |evaluator| {
+                        evaluator.guarded(|evaluator| evaluator.nested(default))
+                    })?
+                }
+                (false, false) => self.guarded(|evaluator| evaluator.nested(default))?,
+            };
             self.set_parameter(id, parameter, value.clone(), Said::Parameter);
             let defined = self.trace.define(Defined {
                 value,
@@ -664,6 +677,16 @@ impl<'t> Evaluator<'t> {
             }
         }
         Ok(())
+    }
+
+    /// Why a parameter was given a value, or was not.
+    fn given(&mut self, id: ResourceId, parameter: &'t Parameter, value: Option<Value>) -> Origin {
+        let name = parameter.name.clone();
+        let said = self.trace.add(Node::Attribute { of: id, name });
+        let missed = self.trace.missed(parameter.span).to_vec();
+        let value = value.map(|value| value.origin);
+        let reasons = missed.into_iter().chain(value).chain([said]);
+        self.trace.reasons(reasons)
     }
 
     /// Whether all parameters have values, of their types, and nothing else was given.
