@@ -5,7 +5,9 @@ mod teller;
 use std::sync::Arc;
 
 use ecow::EcoString;
-use hence_model::explanation::{Dependence, Explanation, Expression, NoSuchPath, Role, Shown};
+use hence_model::explanation::{
+    Dependence, Explanation, Expression, NoSuchPath, Role, Rule, Shown,
+};
 use hence_model::path::{Path, Segment};
 use hence_model::source::{FileId, Span};
 use hence_model::unit::Unit;
@@ -15,8 +17,9 @@ use crate::catalog::{key_text, shown_title};
 use crate::compile::Compiled;
 use crate::evaluate::Evaluator;
 use crate::literals::Literals;
+use crate::lookup::Key;
 use crate::reasons::{Absences, Reasons, Sought};
-use crate::resource::ResourceKind;
+use crate::resource::{ResourceKind, Said};
 use crate::syntax::Kind;
 use crate::trace::{Node, Origin, ResourceId, Source};
 use crate::value::{Datum, Hash, Value};
@@ -122,7 +125,7 @@ impl<'t> Compiled<'t> {
     /// Why the value at a path is what it is.
     pub fn explain(&mut self, path: &Path) -> Result<Explanation, NoSuchPath> {
         let subject = self.subject(path)?;
-        let levels = self.levels_about(&subject);
+        let levels = self.lost_levels(&subject);
         let literals = self.literals_known();
         let mut absences = std::mem::take(&mut self.asked.absences);
         let evaluator = &mut self.evaluator;
@@ -180,19 +183,39 @@ impl<'t> Compiled<'t> {
         })
     }
 
-    /// What the levels of the data say about a parameter of a class, or else about the key that a value is looked up by.
-    fn levels_about(&mut self, subject: &Subject) -> Vec<Value> {
+    /// What levels of the data say, and lost: below the one that a value is found in, and about a parameter of a class
+    /// that is given.
+    fn lost_levels(&mut self, subject: &Subject) -> Vec<(Value, Rule)> {
         let Some(name) = &subject.attribute else {
             return Vec::new();
         };
         let evaluator = &mut self.evaluator;
         let resource = &evaluator.resources[subject.id.index()];
         let span = resource.span.unwrap_or(Span::at(0));
-        let key = match resource.kind {
-            ResourceKind::Class { .. } => Some(format!("{}::{name}", resource.title)),
-            _ => evaluator.key_of_written(subject.value.origin),
+        let attribute = resource
+            .attribute(name)
+            .filter(|_| subject.containers.is_empty());
+        let given = match (&resource.kind, attribute.map(|attribute| attribute.how)) {
+            (ResourceKind::Class { .. }, Some(Said::Declared)) => {
+                Key::read(&format!("{}::{name}", resource.title))
+            }
+            _ => None,
         };
-        key.map_or(Vec::new(), |key| evaluator.levels_about(&key, span))
+        let at = evaluator.written_in_data(subject.value.origin);
+        let found = at.and_then(|at| evaluator.key_of_written(at));
+        let mut lost = Vec::new();
+        if let Some(key) = &found {
+            let levels = evaluator.levels_about(key, span).into_iter();
+            let above = |level: &Value| level.origin.offset() != at;
+            let below = levels.skip_while(above).skip(1);
+            lost.extend(below.map(|level| (level, Rule::HigherLevel)));
+        }
+        if let Some(key) = given.filter(|given| found.is_none_or(|found| found.root != given.root))
+        {
+            let levels = evaluator.levels_about(&key, span).into_iter();
+            lost.extend(levels.map(|level| (level, Rule::GivenOverData)));
+        }
+        lost
     }
 
     /// Whether the catalog names the attribute at a path, or around it, as sensitive.
