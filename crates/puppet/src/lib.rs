@@ -36,6 +36,7 @@ pub mod resource;
 pub mod resource_types;
 pub mod scope;
 pub mod site;
+mod standing;
 pub mod syntax;
 pub mod text;
 pub mod trace;

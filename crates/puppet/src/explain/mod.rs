@@ -20,7 +20,8 @@ use crate::literals::Literals;
 use crate::lookup::Key;
 use crate::reasons::{Absences, Reasons, Sought};
 use crate::resource::{ResourceKind, Said};
-use crate::syntax::Kind;
+use crate::standing::{self, Form, Standing};
+use crate::syntax::{Kind, Program};
 use crate::trace::{Node, Origin, ResourceId, Source};
 use crate::value::{Datum, Hash, Value};
 
@@ -256,29 +257,49 @@ impl<'t> Compiled<'t> {
     /// The stretch that is meant by a line, or by a column of it; none if nothing is written there. Of facts and
     /// data, it is always the line.
     pub fn meant(&self, unit: &Unit, file: FileId, line: u32, column: Option<u32>) -> Option<Span> {
-        let literals = self.literals();
-        let mut loaded = self.evaluator.loaded.iter();
-        let is_manifest = loaded.any(|loaded| loaded.program.file == file);
-        match column {
-            Some(column) if is_manifest => {
-                let offset = unit.sources.offset(file, line, column)?;
-                let around = literals.within(Span::at(offset));
-                around.min_by_key(|span| span.end - span.start)
-            }
-            _ => {
-                let start = unit.sources.offset(file, line, 1)?;
-                let text = unit
-                    .sources
-                    .slice(Span::new(start, unit.sources.span(file).end));
-                let length = text.find('\n').unwrap_or(text.len()) as u32;
-                let line = Span::new(start, start + length);
-                let written = match is_manifest {
-                    true => literals.within(line).next().is_some(),
-                    false => !unit.sources.slice(line).trim().is_empty(),
-                };
-                written.then_some(line)
-            }
+        if let (Some(column), true) = (column, self.program(file).is_some()) {
+            let standing = self.standing(unit, file, line, column);
+            return standing.map(|standing| standing.span);
         }
+        let start = unit.sources.offset(file, line, 1)?;
+        let end = unit.sources.span(file).end;
+        let text = unit.sources.slice(Span::new(start, end));
+        let text = text.lines().next().unwrap_or("");
+        let line = Span::new(start, start + text.len() as u32);
+        let first = text.find(|one: char| !one.is_whitespace())? as u32;
+        let is_written = self.program(file).is_none_or(|program| {
+            self.literals().within(line).next().is_some()
+                || standing::at(program, unit.sources.text(), start + first).is_some()
+        });
+        is_written.then_some(line)
+    }
+
+    /// Whether what stands at a column only holds values together, as an operator does.
+    pub fn is_joint(&self, unit: &Unit, file: FileId, line: u32, column: u32) -> bool {
+        let standing = self.standing(unit, file, line, column);
+        standing.is_some_and(|standing| standing.form == Form::Joint)
+    }
+
+    /// The literal at a column of a manifest, or what else stands there.
+    fn standing(&self, unit: &Unit, file: FileId, line: u32, column: u32) -> Option<Standing> {
+        let program = self.program(file)?;
+        let offset = unit.sources.offset(file, line, column)?;
+        let literals = self.literals();
+        let around = literals.within(Span::at(offset));
+        let smallest = around.min_by_key(|span| span.end - span.start);
+        match smallest {
+            Some(span) => Some(Standing {
+                span,
+                form: Form::Value,
+            }),
+            None => standing::at(program, unit.sources.text(), offset),
+        }
+    }
+
+    fn program(&self, file: FileId) -> Option<&Program> {
+        let mut loaded = self.evaluator.loaded.iter();
+        let found = loaded.find(|loaded| loaded.program.file == file);
+        found.map(|loaded| &loaded.program)
     }
 
     /// The literals of the manifests, the facts, and the data with their keys, in order.
