@@ -27,6 +27,7 @@ mod leaving;
 pub mod lexer;
 mod literals;
 pub mod lookup;
+mod module_file;
 pub mod number;
 pub mod parser;
 pub mod pattern;

@@ -1,0 +1,7 @@
+class web {
+  include web::port
+}
+notify { 'web is here': }
+$port = 80
+node default {
+}
