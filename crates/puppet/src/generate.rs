@@ -985,7 +985,7 @@ impl Writer {
         if self.random.chance(12) {
             return self.chosen(kind, depth);
         }
-        if self.has_data && self.random.chance(12) {
+        if self.has_data && kind != Type::Iterator && self.random.chance(12) {
             return self.looked_up(kind);
         }
         let depth = depth - 1;

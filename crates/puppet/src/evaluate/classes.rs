@@ -75,11 +75,23 @@ impl<'t> Evaluator<'t> {
             match &definition.kind {
                 DefinitionKind::Class { .. } | DefinitionKind::Define => self.learn_one(known)?,
                 DefinitionKind::Function { .. } => {
-                    self.functions.insert(definition.name.clone(), Some(known));
+                    check_name(
+                        definition,
+                        crate::functions::find(&definition.name).is_some(),
+                    )?;
+                    let first = self.functions.insert(definition.name.clone(), Some(known));
+                    if let Some(first) = first.flatten() {
+                        return Err(redefined(definition, first.definition));
+                    }
                 }
                 DefinitionKind::Alias { .. } => {
-                    self.alias_definitions
+                    check_name(definition, types::named(&definition.name).is_some())?;
+                    let first = self
+                        .alias_definitions
                         .insert(definition.name.clone(), known);
+                    if let Some(first) = first {
+                        return Err(redefined(definition, first.definition));
+                    }
                 }
                 DefinitionKind::Node { .. } => self.nodes.push(definition),
             }
@@ -88,15 +100,11 @@ impl<'t> Evaluator<'t> {
     }
 
     fn learn_one(&mut self, known: Known<'t>) -> Outcome<()> {
-        let name = known.definition.name.clone();
-        let span = known.definition.name_span;
-        if let Some(first) = self.known.insert(name.clone(), known) {
-            let message = format!("`{name}` is defined already");
-            let trouble = Diagnostic::error(REDEFINED, message).at(span);
-            let trouble = trouble.label(first.definition.name_span, "defined here first");
-            return Err(failed(trouble));
+        let definition = known.definition;
+        match self.known.insert(definition.name.clone(), known) {
+            Some(first) => Err(redefined(definition, first.definition)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// The definition of a class that was used.
@@ -894,4 +902,20 @@ impl<'t> Evaluator<'t> {
             })
             .or_else(|| matches(&|kind| matches!(kind, NodeMatchKind::Default)))
     }
+}
+
+/// A function or a type has the name of another one that is built in: whoever uses the name gets that.
+fn check_name(definition: &Definition, is_built_in: bool) -> Outcome<()> {
+    if !is_built_in {
+        return Ok(());
+    }
+    let message = format!("`{}` is built in", definition.name);
+    let trouble = Diagnostic::error(REDEFINED, message).at(definition.name_span);
+    Err(failed(trouble.help("choose another name")))
+}
+
+fn redefined(definition: &Definition, first: &Definition) -> Box<Stop> {
+    let message = format!("`{}` is defined already", definition.name);
+    let trouble = Diagnostic::error(REDEFINED, message).at(definition.name_span);
+    failed(trouble.label(first.name_span, "defined here first"))
 }

@@ -142,11 +142,22 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 return Ok(Value::new(groups.collect::<Array>(), origin));
             };
             evaluator.pass(origin, Code::Lambda(lambda));
-            // A lambda that need not take all of a group gets a whole one.
+            // A lambda that can do with fewer gets the elements of a whole group, as many as it takes.
+            let parameters = &lambda.parameters;
             let is_open = |parameter: &Parameter| parameter.rest || parameter.default.is_some();
-            let wanted = match lambda.parameters.iter().any(is_open) {
-                true => size as usize,
-                false => lambda.parameters.len(),
+            let wanted = match parameters.iter().any(is_open) {
+                true => size,
+                false => parameters.len() as i64,
+            };
+            if wanted != 1 && wanted != size || size > MOST {
+                let message = format!(
+                    "the lambda of `slice` takes 1 parameter, or as many as a group has elements: {size}"
+                );
+                return fail(crate::evaluate::ARGUMENTS, message, lambda.span);
+            }
+            let taken = match parameters.last() {
+                Some(last) if last.rest => wanted as usize,
+                _ => parameters.len(),
             };
             let filler = match call.arguments[0].datum {
                 Datum::Hash(_) => Datum::from(Array::default()),
@@ -158,7 +169,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                     _ => {
                         let mut group = group;
                         let absent = Value::new(filler.clone(), origin);
-                        group.resize(group.len().max(wanted), absent);
+                        group.resize(taken, absent);
                         group
                     }
                 };
