@@ -395,10 +395,7 @@ impl Writer {
         let count = self.random.below(4);
         (0..count)
             .map(|_| {
-                let kind = match self.asks && self.random.chance(12) {
-                    true => Type::Iterator,
-                    false => *self.random.pick(&TYPES),
-                };
+                let kind = *self.random.pick(&TYPES);
                 (self.name("p"), kind)
             })
             .collect()
@@ -413,7 +410,7 @@ impl Writer {
                 Type::Bool => "Boolean ",
                 Type::Texts => "Array[String] ",
                 Type::Hash => "Hash ",
-                Type::Iterator => "Iterator[String] ",
+                Type::Iterator => unreachable!("parameters take data"),
             };
             let word = if self.random.chance(50) { word } else { "" };
             let default = self.expression(*kind, 1);
@@ -448,7 +445,6 @@ impl Writer {
         let mut keys = self.asked.clone();
         for class in &self.classes {
             let parameters = class.parameters.iter();
-            let parameters = parameters.filter(|(_, kind)| *kind != Type::Iterator);
             keys.extend(parameters.map(|(name, kind)| (format!("{}::{name}", class.name), *kind)));
         }
         keys

@@ -33,7 +33,7 @@ impl Home {
         let definitions = program.definitions.iter();
         let strangers = definitions.filter(|definition| !self.holds(definition));
         let strangers = strangers.map(|definition| {
-            let (name, place) = (&definition.name, place_of(definition));
+            let (name, place) = (definition.shown_name(), place_of(definition));
             let (message, help) = match place {
                 Some(place) => (
                     format!("`{name}` cannot be defined in this file"),

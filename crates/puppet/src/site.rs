@@ -161,6 +161,25 @@ impl<'w> Site<'w> {
         found.or_else(own)
     }
 
+    /// The classes that stand beside one of that name: in the same folder of its module, or in modules of their own names.
+    pub(crate) fn classes_beside(&self, name: &str) -> Vec<String> {
+        let Some((around, _)) = name.rsplit_once("::") else {
+            let roots = self.layout.modulepath.iter();
+            let modules = roots.flat_map(|root| self.list(root.trim_end_matches('/')));
+            let modules = modules.filter_map(|module| module.strip_suffix('/'));
+            return modules.map(str::to_owned).collect();
+        };
+        let (module, folders) = around.split_once("::").unwrap_or((around, ""));
+        let mut names = Vec::new();
+        for directory in self.modules(module) {
+            let folder = [&directory, "/manifests/", &folders.replace("::", "/")].concat();
+            let files = self.list(folder.trim_end_matches('/')).iter();
+            let files = files.filter_map(|file| file.strip_suffix(".pp"));
+            names.extend(files.map(|file| format!("{around}::{file}")));
+        }
+        names
+    }
+
     /// The directories where a module may be.
     pub fn modules<'a>(&'a self, module: &'a str) -> impl Iterator<Item = String> + 'a {
         let roots = self.layout.modulepath.iter();

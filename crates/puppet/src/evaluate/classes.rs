@@ -7,7 +7,7 @@ use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::source::Span;
 use rustc_hash::FxHashMap;
 
-use super::{Evaluator, Outcome, Stop, fail, failed};
+use super::{Evaluator, Outcome, Stop, fail, failed, without_iterators};
 use crate::resource::{
     Attribute, Resource, ResourceKind, Said, capitalised, lowered, write_capitalised,
 };
@@ -75,17 +75,18 @@ impl<'t> Evaluator<'t> {
             match &definition.kind {
                 DefinitionKind::Class { .. } | DefinitionKind::Define => self.learn_one(known)?,
                 DefinitionKind::Function { .. } => {
-                    check_name(
-                        definition,
-                        crate::functions::find(&definition.name).is_some(),
-                    )?;
+                    if crate::functions::find(&definition.name).is_some() {
+                        self.warn(built_in(Diagnostic::warning, definition));
+                    }
                     let first = self.functions.insert(definition.name.clone(), Some(known));
                     if let Some(first) = first.flatten() {
                         return Err(redefined(definition, first.definition));
                     }
                 }
                 DefinitionKind::Alias { .. } => {
-                    check_name(definition, types::named(&definition.name).is_some())?;
+                    if types::named(&definition.name).is_some() {
+                        return Err(failed(built_in(Diagnostic::error, definition)));
+                    }
                     let first = self
                         .alias_definitions
                         .insert(definition.name.clone(), known);
@@ -268,7 +269,9 @@ impl<'t> Evaluator<'t> {
     pub(crate) fn unknown_class(&self, name: &str, span: Span) -> Box<Stop> {
         let message = format!("there is no class `{name}`");
         let mut trouble = Diagnostic::error(UNKNOWN_CLASS, message).at(span);
-        let classes = self.known.keys().map(EcoString::as_str);
+        let beside = self.site.classes_beside(name);
+        let known = self.known.keys().map(EcoString::as_str);
+        let classes = known.chain(beside.iter().map(String::as_str));
         match similar(name, classes).first() {
             Some(near) => trouble = trouble.help(format!("did you mean `{near}`?")),
             None => {
@@ -674,6 +677,7 @@ impl<'t> Evaluator<'t> {
                 }
                 (false, false) => self.guarded(|evaluator| evaluator.nested(default))?,
             };
+            without_iterators(&value, default.span)?;
             self.set_parameter(id, parameter, value.clone(), Said::Parameter);
             let defined = self.trace.define(Defined {
                 value,
@@ -905,17 +909,14 @@ impl<'t> Evaluator<'t> {
 }
 
 /// A function or a type has the name of another one that is built in: whoever uses the name gets that.
-fn check_name(definition: &Definition, is_built_in: bool) -> Outcome<()> {
-    if !is_built_in {
-        return Ok(());
-    }
-    let message = format!("`{}` is built in", definition.name);
-    let trouble = Diagnostic::error(REDEFINED, message).at(definition.name_span);
-    Err(failed(trouble.help("choose another name")))
+fn built_in(trouble: fn(Code, String) -> Diagnostic, definition: &Definition) -> Diagnostic {
+    let message = format!("`{}` is built in", definition.shown_name());
+    let trouble = trouble(REDEFINED, message).at(definition.name_span);
+    trouble.help("choose another name: this one means what is built in")
 }
 
 fn redefined(definition: &Definition, first: &Definition) -> Box<Stop> {
-    let message = format!("`{}` is defined already", definition.name);
+    let message = format!("`{}` is defined already", definition.shown_name());
     let trouble = Diagnostic::error(REDEFINED, message).at(definition.name_span);
     failed(trouble.label(first.name_span, "defined here first"))
 }

@@ -1,7 +1,7 @@
 //! Asking for data: `lookup`, and the older functions it replaces.
 
 use ecow::EcoString;
-use hence_model::diagnostic::{Code, Diagnostic};
+use hence_model::diagnostic::{Code, Diagnostic, similar};
 
 use super::{ARGUMENT, Function, Takes};
 use crate::evaluate::{Evaluator, Invocation, Outcome, fail, failed};
@@ -254,9 +254,17 @@ fn default<'t>(
     };
     let trouble = Diagnostic::error(NO_DATA, message).at(call.at.span);
     let layout = &evaluator.site.layout;
-    let help = match layout.hiera.is_none() && layout.environment.is_none() {
-        true => "say where the hiera.yaml is with `--hiera` or `--environment`",
-        false => "add the key to a data file, or give `lookup` a default",
+    let keys = evaluator.data_read().flat_map(Hash::iter);
+    let keys: Vec<EcoString> = keys.map(|(key, _)| crate::text::text(key)).collect();
+    let near = names.iter().find_map(|name| {
+        similar(name, keys.iter().map(EcoString::as_str))
+            .first()
+            .copied()
+    });
+    let help = match (layout.hiera.is_none() && layout.environment.is_none(), near) {
+        (true, _) => "say where the hiera.yaml is with `--hiera` or `--environment`".to_owned(),
+        (false, Some(near)) => format!("did you mean `{near}`?"),
+        (false, None) => "add the key to a data file, or give `lookup` a default".to_owned(),
     };
     Err(evaluator.with_chain(trouble.help(help)))
 }

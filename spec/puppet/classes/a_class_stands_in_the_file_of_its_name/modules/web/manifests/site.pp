@@ -4,6 +4,3 @@ class web::site_defaults {
 }
 class web::port {
 }
-function web::other() {
-  1
-}

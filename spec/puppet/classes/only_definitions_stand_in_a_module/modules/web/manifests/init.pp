@@ -1,7 +1,3 @@
 class web {
-  include web::port
 }
 notify { 'web is here': }
-$port = 80
-node default {
-}
