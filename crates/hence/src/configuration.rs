@@ -187,7 +187,11 @@ impl Configuration<'_> {
                 written::is_joint(&compiled.unit, file, line, column, compiled.dialect)
             }
             Configuration::Cf2(compiled) => compiled.is_joint(file, line, column),
-            Configuration::Puppet(_) => false,
+            Configuration::Puppet(catalog) => {
+                catalog
+                    .compiled
+                    .is_joint(catalog.unit(), file, line, column)
+            }
         }
     }
 

@@ -304,9 +304,11 @@ fn send_datum(datum: &Datum, reader: Reader, sink: &mut impl Sink) {
     }
 }
 
-/// A key as text: an array or a hash as Ruby writes it, as in the catalogs of the real compiler.
+/// A key or a title as text: a reference as attributes show it, an array or a hash as Ruby writes it, as in the catalogs
+/// of the real compiler.
 pub(crate) fn key_text(key: &Datum) -> EcoString {
     match key {
+        Datum::Type(kind) => shown_type(kind).into(),
         Datum::Array(_) | Datum::Hash(_) => crate::functions::ruby::text(key),
         _ => crate::text::text(key),
     }

@@ -219,7 +219,7 @@ impl<'t> Gather<'_, 't> {
             }
             Kind::Collector(collector) => {
                 let type_name = named_type(&collector.kind);
-                self.touch(Effect::Realises(type_name.clone()));
+                self.realises(type_name.clone());
                 for name in named(&collector.attributes) {
                     self.touch(Effect::Sets(type_name.clone(), name));
                 }
@@ -305,7 +305,10 @@ impl<'t> Gather<'_, 't> {
             }
             "hiera_include" => self.touch(Effect::Includes(None)),
             "tag" => self.touch(Effect::Tags),
-            "realize" => self.touch(Effect::Realises(None)),
+            "realize" => call
+                .arguments
+                .iter()
+                .for_each(|argument| self.realises(named_type(argument))),
             "create_resources" | "ensure_resource" | "ensure_resources" => {
                 let written = call.arguments.first().and_then(literal);
                 let name = written.map(|name| folded(name.trim_start_matches('@')));
@@ -332,6 +335,19 @@ impl<'t> Gather<'_, 't> {
                 }
             }
         }
+    }
+
+    /// What is in virtual resources of a defined type runs once they are realised.
+    fn realises(&mut self, type_name: Option<EcoString>) {
+        match &type_name {
+            Some(name) => {
+                if let Ok(Some(known)) = self.evaluator.find_define(name) {
+                    self.follow(known);
+                }
+            }
+            None => self.touch(Effect::Includes(None)),
+        }
+        self.touch(Effect::Realises(type_name));
     }
 
     /// The classes that an argument of `include` names.

@@ -28,6 +28,8 @@ enum Type {
     Bool,
     Texts,
     Hash,
+    /// What gives texts one by one, and is used up: only some variables are one.
+    Iterator,
 }
 
 const TYPES: [Type; 5] = [
@@ -197,7 +199,7 @@ impl Writer {
     }
 
     fn statement(&mut self, depth: usize) {
-        match self.random.below(if self.asks { 30 } else { 24 }) {
+        match self.random.below(if self.asks { 33 } else { 24 }) {
             0..=3 => self.assignment(),
             4..=8 => self.resource(),
             9 | 10 => self.include(),
@@ -216,6 +218,8 @@ impl Writer {
             24 if self.asks => self.collector_of_parameters(),
             25 if self.asks => self.declarations_as_values(),
             26 if self.asks => self.guarded_assignment(),
+            27 | 28 if self.asks => self.iterator(),
+            29 if self.asks && depth > 0 => self.iterator_in_passing(),
             _ => self.resource(),
         }
     }
@@ -307,6 +311,71 @@ impl Writer {
         self.know(made, Type::Text);
     }
 
+    /// Something that gives its elements one by one, to whoever comes first.
+    fn iterator(&mut self) {
+        let name = self.name("v");
+        let value = self.iterator_over(2);
+        self.line(&format!("${name} = {value}"));
+        self.know(name, Type::Iterator);
+    }
+
+    fn iterator_over(&mut self, depth: usize) -> String {
+        let elements = match self.variable(Type::Iterator) {
+            Some(other) if self.random.chance(30) => format!("${other}"),
+            _ => self.expression(Type::Texts, depth),
+        };
+        let steps = [
+            "reverse_each",
+            "step(2)",
+            "step(1)",
+            "reverse_each.step(2)",
+            "step(2).reverse_each",
+        ];
+        format!("({elements}).{}", self.random.pick(&steps))
+    }
+
+    /// Elements are taken out of an iterator, and nobody sees which.
+    fn iterator_in_passing(&mut self) {
+        let Some(iterator) = self.variable(Type::Iterator) else {
+            return self.iterator();
+        };
+        let name = self.name("u");
+        match self.random.below(4) {
+            0 => {
+                let condition = self.expression(Type::Bool, 1);
+                self.line(&format!("if {condition} {{ ${name} = [*${iterator}] }}"));
+            }
+            1 => {
+                let condition = self.expression(Type::Bool, 1);
+                let taken = self.taken(&iterator);
+                self.line(&format!("${name} = ({condition} and empty({taken}))"));
+            }
+            2 => {
+                let word = self.word();
+                self.line(&format!(
+                    "${iterator}.each |$x| {{ if $x == '{word}' {{ break() }} }}"
+                ));
+            }
+            _ => {
+                let taken = self.taken(&iterator);
+                self.line(&format!("${name} = {taken}"));
+            }
+        }
+    }
+
+    /// The texts that an iterator still gives.
+    fn taken(&mut self, iterator: &str) -> String {
+        let word = self.word();
+        match self.random.below(7) {
+            0 | 1 => format!("[*${iterator}]"),
+            2 => format!("Array(${iterator})"),
+            3 => format!("${iterator}.map |$x| {{ \"{word} ${{x}}\" }}"),
+            4 => format!("${iterator}.map |$x| {{ if $x == '{word}' {{ break() }} $x }}"),
+            5 => format!("${iterator}.filter |$x| {{ $x != '{word}' }}"),
+            _ => format!("[*${iterator}.step(2)]"),
+        }
+    }
+
     fn assignment(&mut self) {
         let kind = *self.random.pick(&TYPES);
         let name = self.name("v");
@@ -341,6 +410,7 @@ impl Writer {
                 Type::Bool => "Boolean ",
                 Type::Texts => "Array[String] ",
                 Type::Hash => "Hash ",
+                Type::Iterator => unreachable!("parameters take data"),
             };
             let word = if self.random.chance(50) { word } else { "" };
             let default = self.expression(*kind, 1);
@@ -450,6 +520,7 @@ impl Writer {
                 let entries = KEYS.map(|key| format!("{key}: {}", self.word()));
                 format!("{{{}}}", entries.join(", "))
             }
+            Type::Iterator => unreachable!("data have none"),
         }
     }
 
@@ -910,10 +981,16 @@ impl Writer {
         if self.random.chance(12) {
             return self.chosen(kind, depth);
         }
-        if self.has_data && self.random.chance(12) {
+        if self.has_data && kind != Type::Iterator && self.random.chance(12) {
             return self.looked_up(kind);
         }
         let depth = depth - 1;
+        if kind == Type::Texts
+            && self.random.chance(30)
+            && let Some(iterator) = self.variable(Type::Iterator)
+        {
+            return self.taken(&iterator);
+        }
         match kind {
             Type::Number => match self.random.below(6) {
                 0 => "$facts['cpus']".to_owned(),
@@ -1038,6 +1115,7 @@ impl Writer {
                 ),
                 _ => self.hash_literal(depth),
             },
+            Type::Iterator => self.iterator_over(depth),
         }
     }
 
@@ -1120,6 +1198,7 @@ impl Writer {
                     .collect();
                 format!("{{ {} }}", entries.join(", "))
             }
+            Type::Iterator => self.iterator_over(0),
         }
     }
 }

@@ -14,6 +14,7 @@ use hence_model::unit::{Limits, Unit};
 
 use crate::evaluate::Room;
 use crate::lookup::{Configuration, Data, Layer};
+use crate::module_file::Home;
 use crate::parser;
 use crate::resource_types::{self, ResourceType};
 use crate::syntax::{Expression, Program};
@@ -134,7 +135,7 @@ impl<'w> Site<'w> {
     }
 
     /// The file of a module that may define a name: `folder` is `manifests`, `functions` or `types`.
-    pub fn autoload(&self, name: &str, folder: &str) -> Option<&Loaded> {
+    pub fn autoload(&self, name: &str, folder: &'static str) -> Option<&Loaded> {
         let (module, rest) = name.split_once("::").unwrap_or((name, ""));
         if folder != "manifests" && rest.is_empty() {
             return None;
@@ -145,7 +146,12 @@ impl<'w> Site<'w> {
         };
         let found = self.modules(module).find_map(|directory| {
             let path = [&directory, "/", folder, "/", &file, ".pp"].concat();
-            self.find(&path, Some(module.into()), Parse::Manifest)
+            let home = Home {
+                module: module.into(),
+                folder,
+                name: if file == "init" { module } else { name }.into(),
+            };
+            self.find(&path, Some(home), Parse::Manifest)
         });
         let own = || {
             let file = name.strip_prefix("environment::")?.replace("::", "/");
@@ -153,6 +159,25 @@ impl<'w> Site<'w> {
             self.find(&path, None, Parse::Manifest)
         };
         found.or_else(own)
+    }
+
+    /// The classes that stand beside one of that name: in the same folder of its module, or in modules of their own names.
+    pub(crate) fn classes_beside(&self, name: &str) -> Vec<String> {
+        let Some((around, _)) = name.rsplit_once("::") else {
+            let roots = self.layout.modulepath.iter();
+            let modules = roots.flat_map(|root| self.list(root.trim_end_matches('/')));
+            let modules = modules.filter_map(|module| module.strip_suffix('/'));
+            return modules.map(str::to_owned).collect();
+        };
+        let (module, folders) = around.split_once("::").unwrap_or((around, ""));
+        let mut names = Vec::new();
+        for directory in self.modules(module) {
+            let folder = [&directory, "/manifests/", &folders.replace("::", "/")].concat();
+            let files = self.list(folder.trim_end_matches('/')).iter();
+            let files = files.filter_map(|file| file.strip_suffix(".pp"));
+            names.extend(files.map(|file| format!("{around}::{file}")));
+        }
+        names
     }
 
     /// The directories where a module may be.
@@ -258,13 +283,13 @@ impl<'w> Site<'w> {
     }
 
     /// A file, if it is there.
-    fn find(&self, path: &str, module: Option<EcoString>, parse: Parse) -> Option<&Loaded> {
+    fn find(&self, path: &str, home: Option<Home>, parse: Parse) -> Option<&Loaded> {
         if let Some(known) = self.programs.get(path) {
             return known.as_ref();
         }
         let read = self.unit().sources.load(self.world, path);
         match read {
-            Ok(file) => Some(self.parse(path.to_owned(), file, module, parse)),
+            Ok(file) => Some(self.parse(path.to_owned(), file, home, parse)),
             Err(ReadError::Missing | ReadError::Directory) => self
                 .programs
                 .insert(path.to_owned(), Box::new(None))
@@ -272,7 +297,7 @@ impl<'w> Site<'w> {
             Err(error) => {
                 let trouble = self.unreadable(path, error);
                 let file = self.unit().sources.add(path, "").ok()?;
-                let mut loaded = self.parsed(file, module, parse);
+                let mut loaded = self.parsed(file, home, parse);
                 loaded.mistakes.push(trouble);
                 let kept = self
                     .programs
@@ -285,7 +310,7 @@ impl<'w> Site<'w> {
     fn load(
         &self,
         path: &str,
-        module: Option<EcoString>,
+        home: Option<Home>,
         parse: Parse,
     ) -> Result<&Loaded, Box<Diagnostic>> {
         if let Some(Some(known)) = self.programs.get(path) {
@@ -293,36 +318,33 @@ impl<'w> Site<'w> {
         }
         let read = self.unit().sources.load(self.world, path);
         let file = read.map_err(|error| Box::new(self.unreadable(path, error)))?;
-        Ok(self.parse(path.to_owned(), file, module, parse))
+        Ok(self.parse(path.to_owned(), file, home, parse))
     }
 
     fn unreadable(&self, path: &str, error: ReadError) -> Diagnostic {
         self.unit().unreadable(path, error)
     }
 
-    fn parse(
-        &self,
-        name: String,
-        file: FileId,
-        module: Option<EcoString>,
-        parse: Parse,
-    ) -> &Loaded {
-        let loaded = self.parsed(file, module, parse);
+    fn parse(&self, name: String, file: FileId, home: Option<Home>, parse: Parse) -> &Loaded {
+        let loaded = self.parsed(file, home, parse);
         let kept = self.programs.insert(name, Box::new(Some(loaded)));
         kept.as_ref().expect("it was put there")
     }
 
-    fn parsed(&self, file: FileId, module: Option<EcoString>, parse: Parse) -> Loaded {
+    fn parsed(&self, file: FileId, home: Option<Home>, parse: Parse) -> Loaded {
         let mut unit = self.unit();
         let before = unit.diagnostics.len();
         let program = match parse {
             Parse::Manifest => parser::parse(&mut unit, file),
             Parse::Template => parser::parse_template(&mut unit, file),
         };
-        let mistakes = unit.diagnostics.split_off(before);
+        let mut mistakes = unit.diagnostics.split_off(before);
+        if let Some(home) = &home {
+            mistakes.extend(home.mistakes(&program));
+        }
         Loaded {
             program,
-            module,
+            module: home.map(|home| home.module),
             mistakes,
         }
     }

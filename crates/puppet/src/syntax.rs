@@ -9,6 +9,7 @@ use ecow::EcoString;
 use hence_model::source::{FileId, Span};
 
 use crate::pattern::Pattern;
+use crate::resource::capitalised;
 use crate::types::Type;
 
 /// A manifest, or a template.
@@ -48,6 +49,16 @@ pub struct Definition {
     pub body: Block,
     /// The whole definition.
     pub span: Span,
+}
+
+impl Definition {
+    /// The name as one writes it: that of a type has capitals.
+    pub(crate) fn shown_name(&self) -> String {
+        match self.kind {
+            DefinitionKind::Alias { .. } => capitalised(&self.name).to_string(),
+            _ => self.name.to_string(),
+        }
+    }
 }
 
 /// What a definition defines.

@@ -182,6 +182,22 @@ pub enum Node<'t> {
     },
 }
 
+impl<'t> Node<'t> {
+    /// What is written where a value travelled, was computed or was chosen.
+    pub(crate) fn written(&self) -> Option<&'t Expression> {
+        match self {
+            Node::Variable { at, .. }
+            | Node::Unknown { at, .. }
+            | Node::Element { at, .. }
+            | Node::Operation { at, .. }
+            | Node::Interpolation { at, .. }
+            | Node::Chosen { at, .. } => Some(at),
+            Node::Outcome { of, .. } => *of,
+            _ => None,
+        }
+    }
+}
+
 /// The look-up of a variable that is named by a value.
 #[derive(Clone, Debug)]
 pub struct LookUp {
@@ -256,6 +272,19 @@ pub enum How<'t> {
     Language,
 }
 
+impl How<'_> {
+    /// Where it is written, if it is.
+    pub(crate) fn written(self) -> Option<Span> {
+        match self {
+            How::Assigned(at) => Some(at.span),
+            How::Given(parameter) | How::Default(parameter) | How::Data(parameter) => {
+                Some(parameter.span)
+            }
+            How::Language => None,
+        }
+    }
+}
+
 /// Conditions, by the number of the innermost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ControlId(u32);
@@ -277,6 +306,17 @@ pub struct Control<'t> {
     pub around: ControlId,
     /// What code ran because of.
     pub cause: Cause<'t>,
+}
+
+impl Cause<'_> {
+    /// What is written where that was decided.
+    pub(crate) fn written(&self) -> Option<Span> {
+        match self {
+            Cause::Test { at, .. } | Cause::Element { at, .. } | Cause::Called(at) => Some(at.span),
+            Cause::Node(definition) => Some(definition.span),
+            Cause::Always | Cause::Stayed { .. } | Cause::Declared(_) => None,
+        }
+    }
 }
 
 /// What code ran because of.
@@ -534,6 +574,11 @@ impl<'t> Trace<'t> {
             at,
             operands,
         })
+    }
+
+    /// Takes note of what decided something that is no value.
+    pub fn reasons(&mut self, reasons: impl IntoIterator<Item = Origin>) -> Origin {
+        self.found(Origin::NOWHERE, Origin::NOWHERE, reasons)
     }
 
     /// Takes note of how data were made into a value.

@@ -244,6 +244,21 @@ fn what_changes_was_announced_also_where_others_are_asked() {
         "file { '/c': content => inline_epp('port=<%= $p %>', { 'p' => 80 }) }",
         "$p = 1\nfile { '/c': content => inline_epp('port=<%= $p %>', { 'q' => 80, 'r' => 3 }) }",
         "file { '/c': content => inline_epp('<%- | $p, $q = 2 | -%>port=<%= $p + $q %>', { 'p' => 80 }) }",
+        // How values are merged.
+        "notify { 'n': message => lookup('uniq', { merge => unique }), withpath => lookup('uniq', { merge => unique }).length }",
+        "notify { 'n': message => lookup('uniq', { merge => first }) }",
+        "notify { 'n': message => lookup('other', Any, 'hash') }\nnotify { 'm': message => lookup('uniq', Any, { 'strategy' => 'unique' }) }",
+        "notify { 'n': message => lookup({ name => 'other', merge => { strategy => deep } }), withpath => lookup('plain', { default_value => 'first' }) }",
+        // An iterator that would be used up by what runs only without data, or only when something is realised.
+        "$it = ['a', 'b', 'c'].step(2)\n$x = lookup('plain') |$k| { $it.map |$e| { $e } }\nnotify { 'n': message => [*$it] }",
+        "$it = ['a', 'b', 'c'].step(2)\nclass taker($all = [*$::it]) { }\ninclude taker\nnotify { 'n': message => [*$it] }",
+        "$it = ['a', 'b', 'c'].step(2)\nfunction f($x, $y = Array($::it)) { $x }\n$f = f(*lookup('plain'))\nnotify { 'n': message => [*$it] }",
+        "$it = ['a', 'b', 'c'].step(2)\ndefine taker() { $all = [*$::it] }\n@taker { 't': }\ndefine late() { notify { 'n': message => [*$::it] } }\nclass k { late { 'l': } }\nif false { realize(Taker['t']) }\ninclude k",
+        "$it = ['a', 'b', 'c'].step(2)\ndefine taker($all = [*$::it]) { }\ntaker { 't': all => 1 }\ndefine late() { notify { 'n': message => [*$::it] } }\nlate { 'l': }",
+        "$it = ['a', 'b', 'c'].step(2)\n$x = getvar('facts.os') |$e| { [*$it] }\nnotify { 'n': message => [*$it] }",
+        "$it = ['a', 'b', 'c'].step(2)\n$x = lookup('other')['x'].then |$e| { [*$it] }\nnotify { 'n': message => [*$it] }",
+        "$it = ['a', 'b', 'c'].step(2)\n$x = $facts['os'] ? { 'web' => 1, Array($it) => 2, default => 3 }\nnotify { 'n': message => [*$it] }",
+        "$it = ['a', 'b', 'c'].step(2)\ncase $facts['os'] { 'web', Array($it): { } default: { } }\nnotify { 'n': message => [*$it] }",
         // Options of data.
         "notify { 'u': message => lookup('uniq') }\nnotify { 'o': message => lookup('other') }\nnotify { 'p': message => lookup('plain') }\nnotify { 'q': message => lookup('a_pattern') }",
     ];
@@ -255,11 +270,11 @@ fn what_changes_was_announced_also_where_others_are_asked() {
         ),
         (
             "data/a.yaml",
-            "lookup_options:\n  uniq:\n    merge: unique\n  other:\n    merge: hash\n  plain:\n    merge: first\nuniq: [a]\nother: {x: 1}\nplain: [c]\n",
+            "unused: 1\nlookup_options:\n  uniq:\n    merge: unique\n  other:\n    merge: hash\n  plain:\n    merge: first\nuniq: [a]\ntaker::all: e\nother: {x: 1}\nplain: [c]\n",
         ),
         (
             "data/b.yaml",
-            "lookup_options:\n  ^a_:\n    convert_to: Array\nuniq: [b]\nother: {y: 1}\nplain: [d]\na_pattern: e\n",
+            "unused: 1\nlookup_options:\n  ^a_:\n    convert_to: Array\nuniq: [b]\nother: {y: 1}\nplain: [d]\na_pattern: e\n",
         ),
         ("modules/m/files/f.txt", "hello\nworld\n"),
     ];
@@ -272,7 +287,7 @@ fn what_changes_was_announced_also_where_others_are_asked() {
             manifest: format!("{manifest}\n"),
             facts: facts.into(),
             data: data.to_vec(),
-            keys: ["uniq", "other", "plain", "a_pattern"]
+            keys: ["uniq", "other", "plain", "a_pattern", "taker::all"]
                 .map(str::to_owned)
                 .to_vec(),
         };

@@ -8,3 +8,5 @@ class db(Integer $port = 5432) {
 include web
 class { 'db': port => 1 }
 notify { 'looked up': message => lookup('web::port') }
+notify { 'inside': message => lookup('site.log.level') }
+notify { 'whole': message => lookup('site', { merge => first }) }

@@ -11,7 +11,7 @@ use super::{Evaluator, Known, Outcome, Stop, fail, failed};
 use crate::functions;
 use crate::scope::{Frame, ScopeId};
 use crate::syntax::{Call, DefinitionKind, Expression, Kind, Lambda, Parameter};
-use crate::trace::{self, Cause, Definition, How};
+use crate::trace::{self, Cause, Definition, How, Origin};
 use crate::types::uri::Uri;
 use crate::types::{self, Type};
 use crate::value::{Datum, Value};
@@ -290,6 +290,11 @@ impl<'t> Evaluator<'t> {
                     _ => (self.array(rest, span)?, How::Given(parameter)),
                 }
             } else if let Some(value) = arguments.next() {
+                if let Some(default) = &parameter.default
+                    && self.does_more(default)
+                {
+                    self.pass(Origin::NOWHERE, trace::Code::Expression(default));
+                }
                 (value, How::Given(parameter))
             } else if let Some(default) = &parameter.default {
                 let value = self.parameter_default(parameters, &bound, default)?;
@@ -405,12 +410,20 @@ impl<'t> Evaluator<'t> {
                 trouble = trouble.label(span, words);
             }
         } else if !matches!(value.datum, Datum::Sensitive(_))
-            && let Some(written) = self.handed_on_from(value.origin)
+            && let Some(written) = self.written_at(value.origin)
             && !(span.start <= written.start && written.end <= span.end)
         {
             trouble = trouble.label(written, "the value is written here");
         }
         Err(failed(trouble))
+    }
+
+    /// Where a value is written that was only handed on; of an array or a hash in the data, where that begins.
+    fn written_at(&self, origin: Origin) -> Option<Span> {
+        self.handed_on_from(origin).or_else(|| {
+            let at = self.written_in_data(origin)?;
+            self.key_of_written(at).map(|_| Span::at(at))
+        })
     }
 
     /// A function written in Puppet.

@@ -7,7 +7,7 @@ use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::source::Span;
 use rustc_hash::FxHashMap;
 
-use super::{Evaluator, Outcome, Stop, fail, failed};
+use super::{Evaluator, Outcome, Stop, fail, failed, without_iterators};
 use crate::resource::{
     Attribute, Resource, ResourceKind, Said, capitalised, lowered, write_capitalised,
 };
@@ -75,11 +75,24 @@ impl<'t> Evaluator<'t> {
             match &definition.kind {
                 DefinitionKind::Class { .. } | DefinitionKind::Define => self.learn_one(known)?,
                 DefinitionKind::Function { .. } => {
-                    self.functions.insert(definition.name.clone(), Some(known));
+                    if crate::functions::find(&definition.name).is_some() {
+                        self.warn(built_in(Diagnostic::warning, definition));
+                    }
+                    let first = self.functions.insert(definition.name.clone(), Some(known));
+                    if let Some(first) = first.flatten() {
+                        return Err(redefined(definition, first.definition));
+                    }
                 }
                 DefinitionKind::Alias { .. } => {
-                    self.alias_definitions
+                    if types::named(&definition.name).is_some() {
+                        return Err(failed(built_in(Diagnostic::error, definition)));
+                    }
+                    let first = self
+                        .alias_definitions
                         .insert(definition.name.clone(), known);
+                    if let Some(first) = first {
+                        return Err(redefined(definition, first.definition));
+                    }
                 }
                 DefinitionKind::Node { .. } => self.nodes.push(definition),
             }
@@ -88,15 +101,11 @@ impl<'t> Evaluator<'t> {
     }
 
     fn learn_one(&mut self, known: Known<'t>) -> Outcome<()> {
-        let name = known.definition.name.clone();
-        let span = known.definition.name_span;
-        if let Some(first) = self.known.insert(name.clone(), known) {
-            let message = format!("`{name}` is defined already");
-            let trouble = Diagnostic::error(REDEFINED, message).at(span);
-            let trouble = trouble.label(first.definition.name_span, "defined here first");
-            return Err(failed(trouble));
+        let definition = known.definition;
+        match self.known.insert(definition.name.clone(), known) {
+            Some(first) => Err(redefined(definition, first.definition)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// The definition of a class that was used.
@@ -260,7 +269,9 @@ impl<'t> Evaluator<'t> {
     pub(crate) fn unknown_class(&self, name: &str, span: Span) -> Box<Stop> {
         let message = format!("there is no class `{name}`");
         let mut trouble = Diagnostic::error(UNKNOWN_CLASS, message).at(span);
-        let classes = self.known.keys().map(EcoString::as_str);
+        let beside = self.site.classes_beside(name);
+        let known = self.known.keys().map(EcoString::as_str);
+        let classes = known.chain(beside.iter().map(String::as_str));
         match similar(name, classes).first() {
             Some(near) => trouble = trouble.help(format!("did you mean `{near}`?")),
             None => {
@@ -649,10 +660,24 @@ impl<'t> Evaluator<'t> {
                 continue;
             };
             let given = self.resources[id.index()].attribute(&parameter.name);
-            if given.is_some_and(|given| !given.value.is_undef()) {
-                continue;
-            }
-            let value = self.guarded(|evaluator| evaluator.nested(default))?;
+            let given = given.map(|given| given.value.clone());
+            let is_given = given.as_ref().is_some_and(|given| !given.is_undef());
+            let value = match (is_given, self.does_more(default)) {
+                (true, true) => {
+                    let outcome = self.given(id, parameter, given);
+                    self.pass(outcome, trace::Code::Expression(default));
+                    continue;
+                }
+                (true, false) => continue,
+                (false, true) => {
+                    let outcome = self.given(id, parameter, given);
+                    self.under(Cause::Stayed { outcome }, |evaluator| {
+                        evaluator.guarded(|evaluator| evaluator.nested(default))
+                    })?
+                }
+                (false, false) => self.guarded(|evaluator| evaluator.nested(default))?,
+            };
+            without_iterators(&value, default.span)?;
             self.set_parameter(id, parameter, value.clone(), Said::Parameter);
             let defined = self.trace.define(Defined {
                 value,
@@ -664,6 +689,16 @@ impl<'t> Evaluator<'t> {
             }
         }
         Ok(())
+    }
+
+    /// Why a parameter was given a value, or was not.
+    fn given(&mut self, id: ResourceId, parameter: &'t Parameter, value: Option<Value>) -> Origin {
+        let name = parameter.name.clone();
+        let said = self.trace.add(Node::Attribute { of: id, name });
+        let missed = self.trace.missed(parameter.span).to_vec();
+        let value = value.map(|value| value.origin);
+        let reasons = missed.into_iter().chain(value).chain([said]);
+        self.trace.reasons(reasons)
     }
 
     /// Whether all parameters have values, of their types, and nothing else was given.
@@ -871,4 +906,17 @@ impl<'t> Evaluator<'t> {
             })
             .or_else(|| matches(&|kind| matches!(kind, NodeMatchKind::Default)))
     }
+}
+
+/// A function or a type has the name of another one that is built in: whoever uses the name gets that.
+fn built_in(trouble: fn(Code, String) -> Diagnostic, definition: &Definition) -> Diagnostic {
+    let message = format!("`{}` is built in", definition.shown_name());
+    let trouble = trouble(REDEFINED, message).at(definition.name_span);
+    trouble.help("choose another name: this one means what is built in")
+}
+
+fn redefined(definition: &Definition, first: &Definition) -> Box<Stop> {
+    let message = format!("`{}` is defined already", definition.shown_name());
+    let trouble = Diagnostic::error(REDEFINED, message).at(definition.name_span);
+    failed(trouble.label(first.name_span, "defined here first"))
 }

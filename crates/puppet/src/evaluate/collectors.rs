@@ -6,8 +6,9 @@ use hence_model::source::Span;
 use rustc_hash::FxHashSet;
 
 use super::declarations::flatten;
-use super::{Evaluator, Outcome, fail, failed};
+use super::{Evaluator, Outcome, fail, failed, unwrapped};
 use crate::compare;
+use crate::parser::QUERY;
 use crate::resource::{Attribute, Said, Tags, capitalised};
 use crate::scope::ScopeId;
 use crate::syntax::{self, Expression, Kind, Query};
@@ -215,11 +216,14 @@ impl<'t> Evaluator<'t> {
                 differs,
                 value,
                 ..
-            } => Test::Compare {
-                attribute: attribute.clone(),
-                differs: *differs,
-                value: self.nested(value)?,
-            },
+            } => {
+                check_asked(value)?;
+                Test::Compare {
+                    attribute: attribute.clone(),
+                    differs: *differs,
+                    value: self.nested(value)?,
+                }
+            }
             Query::And(both) => Test::And(Box::new([self.query(&both[0])?, self.query(&both[1])?])),
             Query::Or(both) => Test::Or(Box::new([self.query(&both[0])?, self.query(&both[1])?])),
         })
@@ -457,4 +461,24 @@ impl<'t> Evaluator<'t> {
         }
         Ok(())
     }
+}
+
+/// The real compiler looks at nothing else in a query.
+fn check_asked(value: &Expression) -> Outcome<()> {
+    let help = match &unwrapped(value).kind {
+        Kind::Undef
+        | Kind::Bool(_)
+        | Kind::Integer(_)
+        | Kind::Float(_)
+        | Kind::Text(_)
+        | Kind::Name(_)
+        | Kind::Interpolated(_)
+        | Kind::Variable(_)
+        | Kind::Access(..) => return Ok(()),
+        Kind::Pattern(_) => "give the resources a tag, and ask for `tag == '…'`",
+        _ => "assign it to a variable before, and compare with that",
+    };
+    let message = "a query compares with a number, a text, a variable or an element";
+    let trouble = Diagnostic::error(QUERY, message).at(value.span);
+    Err(failed(trouble.help(help)))
 }

@@ -45,18 +45,21 @@ impl<'t> Evaluator<'t> {
             tried.push(test.clone());
             let mut chosen = None;
             let mut default = None;
-            'options: for (number, option) in case.options.iter().enumerate() {
-                for value in &option.values {
-                    if matches!(unwrapped(value).kind, Kind::Default) {
-                        default = Some(number);
-                    } else if evaluator.fits_one(at, &test, value, &mut tried)? {
-                        chosen = Some(number);
-                        break 'options;
-                    }
+            let options = case.options.iter().enumerate();
+            let mut values = options.flat_map(|(number, option)| {
+                option.values.iter().map(move |value| (number, value))
+            });
+            for (number, value) in values.by_ref() {
+                if matches!(unwrapped(value).kind, Kind::Default) {
+                    default = Some(number);
+                } else if evaluator.fits_one(at, &test, value, &mut tried)? {
+                    chosen = Some(number);
+                    break;
                 }
             }
             let chosen = chosen.or(default);
             let outcome = evaluator.trace.operation(at, tried);
+            evaluator.pass_untried(outcome, values.map(|(_, value)| value));
             for (number, option) in case.options.iter().enumerate() {
                 if chosen != Some(number) {
                     evaluator.pass(outcome, trace::Code::Block(&option.body));
@@ -83,7 +86,8 @@ impl<'t> Evaluator<'t> {
             tried.push(test.clone());
             let mut chosen = None;
             let mut default = None;
-            for (number, (option, _)) in selector.options.iter().enumerate() {
+            let mut options = selector.options.iter().enumerate();
+            for (number, (option, _)) in options.by_ref() {
                 if matches!(unwrapped(option).kind, Kind::Default) {
                     default = Some(number);
                 } else if evaluator.fits_one(at, &test, option, &mut tried)? {
@@ -97,6 +101,7 @@ impl<'t> Evaluator<'t> {
                 return fail(NO_OPTION, message, selector.test.span);
             };
             let outcome = evaluator.trace.operation(at, tried);
+            evaluator.pass_untried(outcome, options.map(|(_, (option, _))| option));
             for (number, (_, value)) in selector.options.iter().enumerate() {
                 if number != chosen {
                     evaluator.pass(outcome, trace::Code::Expression(value));
@@ -110,6 +115,23 @@ impl<'t> Evaluator<'t> {
     }
 
     fn fits_one(
+        &mut self,
+        at: &'t Expression,
+        test: &Value,
+        option: &'t Expression,
+        tried: &mut Vec<Value>,
+    ) -> Outcome<bool> {
+        if self.does_more(option) {
+            // It is evaluated because none before it fits.
+            let outcome = self.trace.choice(at, Origin::NOWHERE, tried.clone());
+            return self.under(Cause::Stayed { outcome }, |evaluator| {
+                evaluator.fits_now(at, test, option, tried)
+            });
+        }
+        self.fits_now(at, test, option, tried)
+    }
+
+    fn fits_now(
         &mut self,
         at: &'t Expression,
         test: &Value,
@@ -138,6 +160,15 @@ impl<'t> Evaluator<'t> {
         let fits = self.fits(test, &option, origin);
         tried.push(option);
         fits
+    }
+
+    /// Takes note of options that are not looked at, as one before them fits.
+    fn pass_untried(&mut self, outcome: Origin, options: impl Iterator<Item = &'t Expression>) {
+        for option in options {
+            if self.does_more(option) {
+                self.pass(outcome, trace::Code::Expression(option));
+            }
+        }
     }
 
     /// Takes note of code that does not run.

@@ -5,6 +5,7 @@ use hence_model::diagnostic::{Code, Diagnostic, similar};
 use hence_model::source::Span;
 
 use super::{Evaluator, Outcome, Stop, fail, failed, without_iterators};
+use crate::catalog::key_text;
 use crate::resource::{Attribute, Resource, ResourceKind, Said, capitalised, is_tag, lowered};
 use crate::resource_types;
 use crate::scope::ScopeId;
@@ -382,7 +383,7 @@ impl<'t> Evaluator<'t> {
         if let Datum::Undef | Datum::Bool(false) = title.datum {
             return Err(self.no_title(&title, span));
         }
-        let text = &title_text(&title.datum);
+        let text = &key_text(&title.datum);
         if type_name == "class" {
             if form != Form::Regular {
                 let message = "a class cannot be virtual or exported";
@@ -1107,14 +1108,6 @@ fn called(resource: &Resource<'_>, name: &str) -> Option<(Span, String)> {
             resource.span?,
             format!("`{reference}` has the {} `{name}`", by?),
         )),
-    }
-}
-
-/// A title as references write it.
-pub(crate) fn title_text(title: &Datum) -> EcoString {
-    match title {
-        Datum::Type(kind) => crate::catalog::shown_type(kind).into(),
-        other => crate::catalog::key_text(other),
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) use calls::counted;
 pub use calls::{ARGUMENTS, Invocation};
 pub use classes::{Known, NO_NODE};
 pub(crate) use collectors::{Collector, CollectorId};
-pub(crate) use declarations::{TAG, VIRTUAL_CLASS, flatten, title_text};
+pub(crate) use declarations::{TAG, VIRTUAL_CLASS, flatten};
 pub(crate) use iterators::could_take;
 pub(crate) use operators::merged;
 pub(crate) use relationships::{Relationship, Side, read_reference};

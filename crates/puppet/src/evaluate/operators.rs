@@ -80,7 +80,7 @@ impl<'t> Evaluator<'t> {
             let origin = self.trace.operation(at, [left]);
             return Ok(Value::new(holds, origin));
         }
-        let right = match acts(right) || self.has_iterators && takes(right) {
+        let right = match self.does_more(right) {
             true => {
                 let outcome = left.origin;
                 self.under(Cause::Test { outcome, at }, |evaluator| {
@@ -372,6 +372,13 @@ impl<'t> Evaluator<'t> {
             },
             other => compare::matches(&test.datum, other),
         }
+    }
+}
+
+impl Evaluator<'_> {
+    /// Whether an expression may do more than come to a value. Then it matters when it did not run, and why it did.
+    pub(super) fn does_more(&self, at: &Expression) -> bool {
+        acts(at) || self.has_iterators && takes(at)
     }
 }
 

@@ -5,7 +5,9 @@ mod teller;
 use std::sync::Arc;
 
 use ecow::EcoString;
-use hence_model::explanation::{Dependence, Explanation, Expression, NoSuchPath, Role, Shown};
+use hence_model::explanation::{
+    Dependence, Explanation, Expression, NoSuchPath, Role, Rule, Shown,
+};
 use hence_model::path::{Path, Segment};
 use hence_model::source::{FileId, Span};
 use hence_model::unit::Unit;
@@ -15,9 +17,11 @@ use crate::catalog::{key_text, shown_title};
 use crate::compile::Compiled;
 use crate::evaluate::Evaluator;
 use crate::literals::Literals;
+use crate::lookup::Key;
 use crate::reasons::{Absences, Reasons, Sought};
-use crate::resource::ResourceKind;
-use crate::syntax::Kind;
+use crate::resource::{ResourceKind, Said};
+use crate::standing::{self, Form, Standing};
+use crate::syntax::{Kind, Program};
 use crate::trace::{Node, Origin, ResourceId, Source};
 use crate::value::{Datum, Hash, Value};
 
@@ -122,7 +126,7 @@ impl<'t> Compiled<'t> {
     /// Why the value at a path is what it is.
     pub fn explain(&mut self, path: &Path) -> Result<Explanation, NoSuchPath> {
         let subject = self.subject(path)?;
-        let levels = self.levels_about(&subject);
+        let levels = self.lost_levels(&subject);
         let literals = self.literals_known();
         let mut absences = std::mem::take(&mut self.asked.absences);
         let evaluator = &mut self.evaluator;
@@ -180,19 +184,39 @@ impl<'t> Compiled<'t> {
         })
     }
 
-    /// What the levels of the data say about a parameter of a class, or else about the key that a value is looked up by.
-    fn levels_about(&mut self, subject: &Subject) -> Vec<Value> {
+    /// What levels of the data say, and lost: below the one that a value is found in, and about a parameter of a class
+    /// that is given.
+    fn lost_levels(&mut self, subject: &Subject) -> Vec<(Value, Rule)> {
         let Some(name) = &subject.attribute else {
             return Vec::new();
         };
         let evaluator = &mut self.evaluator;
         let resource = &evaluator.resources[subject.id.index()];
         let span = resource.span.unwrap_or(Span::at(0));
-        let key = match resource.kind {
-            ResourceKind::Class { .. } => Some(format!("{}::{name}", resource.title)),
-            _ => evaluator.key_of_written(subject.value.origin),
+        let attribute = resource
+            .attribute(name)
+            .filter(|_| subject.containers.is_empty());
+        let given = match (&resource.kind, attribute.map(|attribute| attribute.how)) {
+            (ResourceKind::Class { .. }, Some(Said::Declared)) => {
+                Key::read(&format!("{}::{name}", resource.title))
+            }
+            _ => None,
         };
-        key.map_or(Vec::new(), |key| evaluator.levels_about(&key, span))
+        let at = evaluator.written_in_data(subject.value.origin);
+        let found = at.and_then(|at| evaluator.key_of_written(at));
+        let mut lost = Vec::new();
+        if let Some(key) = &found {
+            let levels = evaluator.levels_about(key, span).into_iter();
+            let above = |level: &Value| level.origin.offset() != at;
+            let below = levels.skip_while(above).skip(1);
+            lost.extend(below.map(|level| (level, Rule::HigherLevel)));
+        }
+        if let Some(key) = given.filter(|given| found.is_none_or(|found| found.root != given.root))
+        {
+            let levels = evaluator.levels_about(&key, span).into_iter();
+            lost.extend(levels.map(|level| (level, Rule::GivenOverData)));
+        }
+        lost
     }
 
     /// Whether the catalog names the attribute at a path, or around it, as sensitive.
@@ -233,29 +257,49 @@ impl<'t> Compiled<'t> {
     /// The stretch that is meant by a line, or by a column of it; none if nothing is written there. Of facts and
     /// data, it is always the line.
     pub fn meant(&self, unit: &Unit, file: FileId, line: u32, column: Option<u32>) -> Option<Span> {
-        let literals = self.literals();
-        let mut loaded = self.evaluator.loaded.iter();
-        let is_manifest = loaded.any(|loaded| loaded.program.file == file);
-        match column {
-            Some(column) if is_manifest => {
-                let offset = unit.sources.offset(file, line, column)?;
-                let around = literals.within(Span::at(offset));
-                around.min_by_key(|span| span.end - span.start)
-            }
-            _ => {
-                let start = unit.sources.offset(file, line, 1)?;
-                let text = unit
-                    .sources
-                    .slice(Span::new(start, unit.sources.span(file).end));
-                let length = text.find('\n').unwrap_or(text.len()) as u32;
-                let line = Span::new(start, start + length);
-                let written = match is_manifest {
-                    true => literals.within(line).next().is_some(),
-                    false => !unit.sources.slice(line).trim().is_empty(),
-                };
-                written.then_some(line)
-            }
+        if let (Some(column), true) = (column, self.program(file).is_some()) {
+            let standing = self.standing(unit, file, line, column);
+            return standing.map(|standing| standing.span);
         }
+        let start = unit.sources.offset(file, line, 1)?;
+        let end = unit.sources.span(file).end;
+        let text = unit.sources.slice(Span::new(start, end));
+        let text = text.lines().next().unwrap_or("");
+        let line = Span::new(start, start + text.len() as u32);
+        let first = text.find(|one: char| !one.is_whitespace())? as u32;
+        let is_written = self.program(file).is_none_or(|program| {
+            self.literals().within(line).next().is_some()
+                || standing::at(program, unit.sources.text(), start + first).is_some()
+        });
+        is_written.then_some(line)
+    }
+
+    /// Whether what stands at a column only holds values together, as an operator does.
+    pub fn is_joint(&self, unit: &Unit, file: FileId, line: u32, column: u32) -> bool {
+        let standing = self.standing(unit, file, line, column);
+        standing.is_some_and(|standing| standing.form == Form::Joint)
+    }
+
+    /// The literal at a column of a manifest, or what else stands there.
+    fn standing(&self, unit: &Unit, file: FileId, line: u32, column: u32) -> Option<Standing> {
+        let program = self.program(file)?;
+        let offset = unit.sources.offset(file, line, column)?;
+        let literals = self.literals();
+        let around = literals.within(Span::at(offset));
+        let smallest = around.min_by_key(|span| span.end - span.start);
+        match smallest {
+            Some(span) => Some(Standing {
+                span,
+                form: Form::Value,
+            }),
+            None => standing::at(program, unit.sources.text(), offset),
+        }
+    }
+
+    fn program(&self, file: FileId) -> Option<&Program> {
+        let mut loaded = self.evaluator.loaded.iter();
+        let found = loaded.find(|loaded| loaded.program.file == file);
+        found.map(|loaded| &loaded.program)
     }
 
     /// The literals of the manifests, the facts, and the data with their keys, in order.

@@ -642,12 +642,16 @@ impl<'a, 't> Teller<'a, 't> {
     }
 
     /// What was said about the attribute, and lost; also by levels of the data.
-    pub(super) fn lost(&self, subject: &Subject, levels: &[Value]) -> Vec<Lost> {
+    pub(super) fn lost(&self, subject: &Subject, levels: &[(Value, Rule)]) -> Vec<Lost> {
         let Some(name) = &subject.attribute else {
             return Vec::new();
         };
+        let levels = levels.iter().filter_map(|(level, rule)| {
+            let at = level.origin.offset()?;
+            Some(self.loser(level, Span::at(at), *rule))
+        });
         if !subject.containers.is_empty() {
-            return Vec::new();
+            return levels.collect();
         }
         let resource = self.resource(subject);
         let Some(winner) = self.attribute(subject) else {
@@ -675,26 +679,9 @@ impl<'a, 't> Teller<'a, 't> {
         if !matches!(winner.how, Said::Relationship) {
             self.lost_defaults(resource, name, &used, &mut lost);
         }
-        self.lost_data(winner, levels, &mut lost);
+        lost.extend(levels);
         self.lost_parameters(resource, name, winner, &mut lost);
         lost
-    }
-
-    /// What levels of the data say about something that was given, or that a higher one decided.
-    fn lost_data(&self, winner: &Attribute, levels: &[Value], lost: &mut Vec<Lost>) {
-        let at = self.evaluator.written_in_data(winner.value.origin);
-        let decides = |level: &Value| at.is_some() && level.origin.offset() == at;
-        let (levels, rule) = match (levels.iter().position(decides), winner.how) {
-            (Some(decides), _) => (&levels[decides + 1..], Rule::HigherLevel),
-            (None, Said::Declared) => (levels, Rule::GivenOverData),
-            (None, _) => return,
-        };
-        for level in levels {
-            let Some(at) = level.origin.offset() else {
-                continue;
-            };
-            lost.push(self.loser(level, Span::at(at), rule));
-        }
     }
 
     fn loser(&self, value: &Value, said: Span, rule: Rule) -> Lost {

@@ -1,12 +1,12 @@
 //! Asking for data: `lookup`, and the older functions it replaces.
 
 use ecow::EcoString;
-use hence_model::diagnostic::{Code, Diagnostic};
+use hence_model::diagnostic::{Code, Diagnostic, similar};
 
 use super::{ARGUMENT, Function, Takes};
 use crate::evaluate::{Evaluator, Invocation, Outcome, fail, failed};
 use crate::lookup::{Query, Reach, Strategy};
-use crate::trace::Cause;
+use crate::trace::{Cause, Code as Passed, Origin};
 use crate::types::Type;
 use crate::value::{Datum, Hash, Value};
 
@@ -49,6 +49,8 @@ struct Question {
     given: Value,
     kind: Option<std::sync::Arc<Type>>,
     merge: Option<Strategy>,
+    /// What says how the values are merged, and which options there are.
+    asked: Vec<Value>,
     default: Option<Value>,
     overrides: Hash,
     defaults: Hash,
@@ -68,6 +70,7 @@ impl Question {
             given,
             kind: None,
             merge: None,
+            asked: Vec::new(),
             default: None,
             overrides: Hash::default(),
             defaults: Hash::default(),
@@ -120,7 +123,10 @@ impl Question {
         match call.arguments.get(2) {
             None => {}
             Some(merge) if all && merge.is_undef() => {}
-            Some(merge) => question.merge = Some(strategy(merge, call, 2)?),
+            Some(merge) => {
+                question.merge = Some(strategy(merge, call, 2)?);
+                question.asked.push(merge.clone());
+            }
         }
         question.default = call.arguments.get(3).cloned();
         Ok(question)
@@ -130,6 +136,7 @@ impl Question {
         for (key, entry) in options.iter() {
             let value = &entry.value;
             let name = crate::text::text(key);
+            self.asked.push(entry.key.into());
             match (name.as_str(), &value.datum) {
                 ("name", _) => {}
                 ("default_value", _) => self.default = Some(value.clone()),
@@ -137,7 +144,10 @@ impl Question {
                 ("value_type", Datum::Type(kind)) => self.kind = Some(kind.clone()),
                 ("override", Datum::Hash(hash)) => self.overrides = hash.clone(),
                 ("default_values_hash", Datum::Hash(hash)) => self.defaults = hash.clone(),
-                ("merge", _) => self.merge = Some(strategy(value, call, number)?),
+                ("merge", _) => {
+                    self.merge = Some(strategy(value, call, number)?);
+                    self.asked.push(value.clone());
+                }
                 ("value_type", _) => {
                     return fail(ARGUMENT, "`value_type` is a type", call.span(number));
                 }
@@ -165,6 +175,10 @@ fn strategy(merge: &Value, call: &Invocation<'_>, number: usize) -> Outcome<Stra
 /// Asks for the names one after another, then for defaults.
 fn ask<'t>(evaluator: &mut Evaluator<'t>, call: &Invocation<'t>, question: Question) -> Outcome {
     let mut decided = Vec::new();
+    if !question.asked.is_empty() {
+        let asked = question.asked.clone();
+        decided.push(evaluator.trace.choice(call.at, Origin::NOWHERE, asked));
+    }
     let mut answer = None;
     for name in &question.names {
         let Datum::Text(text) = &name.datum else {
@@ -187,11 +201,17 @@ fn ask<'t>(evaluator: &mut Evaluator<'t>, call: &Invocation<'t>, question: Quest
             break;
         }
     }
+    let key = question.given.origin;
+    let mut outcome = Origin::NOWHERE;
+    if let Some(lambda) = call.lambda {
+        let found = answer.as_ref().map_or(outcome, |answer| answer.origin);
+        outcome = evaluator.trace.found(found, key, decided.clone());
+        evaluator.pass(outcome, Passed::Lambda(lambda));
+    }
     let answer = match answer {
         Some(answer) => answer,
-        None => default(evaluator, call, &question)?,
+        None => default(evaluator, call, &question, outcome)?,
     };
-    let key = question.given.origin;
     let origin = evaluator.trace.found(answer.origin, key, decided);
     Ok(Value { origin, ..answer })
 }
@@ -200,6 +220,7 @@ fn default<'t>(
     evaluator: &mut Evaluator<'t>,
     call: &Invocation<'t>,
     question: &Question,
+    outcome: Origin,
 ) -> Outcome {
     let names = question.names.iter();
     let names: Vec<EcoString> = names.map(|name| crate::text::text(&name.datum)).collect();
@@ -218,7 +239,8 @@ fn default<'t>(
     }
     if let Some(lambda) = call.lambda {
         let arguments = vec![question.given.clone()];
-        let value = evaluator.call_lambda(lambda, arguments, Cause::Called(call.at))?;
+        let at = call.at;
+        let value = evaluator.call_lambda(lambda, arguments, Cause::Test { outcome, at })?;
         check(evaluator, call, question, &value, "the value of the lambda")?;
         return Ok(value);
     }
@@ -232,9 +254,17 @@ fn default<'t>(
     };
     let trouble = Diagnostic::error(NO_DATA, message).at(call.at.span);
     let layout = &evaluator.site.layout;
-    let help = match layout.hiera.is_none() && layout.environment.is_none() {
-        true => "say where the hiera.yaml is with `--hiera` or `--environment`",
-        false => "add the key to a data file, or give `lookup` a default",
+    let keys = evaluator.data_read().flat_map(Hash::iter);
+    let keys: Vec<EcoString> = keys.map(|(key, _)| crate::text::text(key)).collect();
+    let near = names.iter().find_map(|name| {
+        similar(name, keys.iter().map(EcoString::as_str))
+            .first()
+            .copied()
+    });
+    let help = match (layout.hiera.is_none() && layout.environment.is_none(), near) {
+        (true, _) => "say where the hiera.yaml is with `--hiera` or `--environment`".to_owned(),
+        (false, Some(near)) => format!("did you mean `{near}`?"),
+        (false, None) => "add the key to a data file, or give `lookup` a default".to_owned(),
     };
     Err(evaluator.with_chain(trouble.help(help)))
 }

@@ -1,6 +1,7 @@
 //! Declaring classes and resources, tags, and asking what is there.
 
 use ecow::EcoString;
+use hence_model::diagnostic::Diagnostic;
 
 use super::arguments::older_datum;
 use super::{ANY, ARGUMENT, Function, Takes, plain};
@@ -288,7 +289,7 @@ fn ensure<'t>(
     if matches!(&title.datum, Datum::Text(text) if text.is_empty()) {
         return Err(evaluator.no_title(&title, call.at.span));
     }
-    let name = crate::evaluate::title_text(&title.datum);
+    let name = crate::catalog::key_text(&title.datum);
     let type_name: EcoString = type_name.to_lowercase().into();
     let (is_there, evidence) = is_there(evaluator, &type_name, &name, attributes);
     if is_there {
@@ -513,14 +514,15 @@ fn create_resources<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> 
     for (title, entry) in instances.iter() {
         let given = match &entry.value.datum {
             Datum::Hash(given) => given.clone(),
-            Datum::Undef => Default::default(),
             other => {
                 let message = format!(
                     "expected a hash of attributes for '{}', found {}",
                     crate::text::text(title),
                     Type::of(other).generalise()
                 );
-                return fail(ARGUMENT, message, call.span(1));
+                let trouble = Diagnostic::error(ARGUMENT, message).at(call.span(1));
+                let trouble = trouble.help("one without attributes is written `{}`");
+                return Err(evaluator.blaming(trouble, &entry.value));
             }
         };
         let merged = crate::evaluate::merged(&defaults, &given);

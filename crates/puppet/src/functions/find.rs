@@ -7,7 +7,7 @@ use hence_model::diagnostic::Code;
 
 use super::{ANY, Function, Takes, plain, ruby};
 use crate::evaluate::{Evaluator, Invocation, Outcome, fail};
-use crate::trace::{DefinitionId, Node, Source};
+use crate::trace::{Cause, Code as Passed, DefinitionId, Node, Source};
 use crate::types::Type;
 use crate::value::{Array, Datum, Hash, Object, Value};
 
@@ -392,12 +392,18 @@ fn get<'t>(
     if !keys.is_empty() && !matches!(data.datum, Datum::Array(_) | Datum::Hash(_)) {
         return call.unexpected(evaluator, 0, "an array or a hash");
     }
+    let reasons = call.origins().chain([data.clone()]);
+    let outcome = evaluator.trace.operation(call.at, reasons);
+    if let Some(lambda) = call.lambda {
+        evaluator.pass(outcome, Passed::Lambda(lambda));
+    }
     match dig(evaluator, call, data, &keys) {
         Ok(value) => Ok(or_default(evaluator, value)),
         Err(obstacle) => match call.lambda {
             Some(lambda) => {
                 let error = obstacle.into_error(call);
-                call.run_lambda(evaluator, lambda, vec![error])
+                let at = call.at;
+                evaluator.call_lambda(lambda, vec![error], Cause::Test { outcome, at })
             }
             None => call.wrong(first, obstacle.message),
         },

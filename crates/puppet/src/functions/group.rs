@@ -108,7 +108,8 @@ fn collection<'t>(evaluator: &mut Evaluator<'t>, call: &mut Invocation<'t>) -> O
         return call.unexpected(evaluator, 0, "an array or a hash");
     }
     check_one_or_two(call)?;
-    Elements::of(evaluator, call, Asked::AtOnce)
+    let elements = Elements::of(evaluator, call, Asked::AtOnce)?;
+    Ok(elements.alone_if_possible(call))
 }
 
 fn check_one_or_two(call: &Invocation<'_>) -> Outcome<()> {
@@ -140,6 +141,7 @@ fn stepping<'t>(
     }
     call.arguments[0] = ordered;
     let elements = Elements::of(evaluator, call, Asked::OneByOne)?;
+    let elements = elements.alone_if_possible(call);
     elements.each(evaluator, call, &mut |_, _, _| Ok(Next::GoOn))?;
     Ok(call.result(evaluator, Datum::Undef))
 }

@@ -1,9 +1,10 @@
 //! Iterating over arrays, hashes, numbers and texts with a lambda.
 
+use super::arguments::accepts;
 use super::{ARGUMENT, Function, Takes};
 use crate::evaluate::{Evaluator, Invocation, Outcome, Stop, fail, pairs};
 use crate::iteration::{Asked, Taking};
-use crate::syntax::Lambda;
+use crate::syntax::Parameter;
 use crate::trace::{Cause, Code, Node, Origin};
 use crate::types::Type;
 use crate::value::{Array, Datum, Hash, Value};
@@ -53,10 +54,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
             })?;
             let origin = evaluator.trace.operation(call.at, decided);
             let kept = kept.into_iter().map(|number| &elements.values[number]);
-            let two = call
-                .lambda
-                .is_some_and(|lambda| lambda.parameters.len() >= 2);
-            if call.arguments[0].is_hash() || elements.has_entries() && two {
+            if call.arguments[0].is_hash() || elements.has_entries() && elements.with_index {
                 let pair = |value: &Value| match &value.datum {
                     Datum::Array(pair) => Some((pair.get(0)?.clone(), pair.get(1)?.clone())),
                     _ => None,
@@ -144,15 +142,34 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 return Ok(Value::new(groups.collect::<Array>(), origin));
             };
             evaluator.pass(origin, Code::Lambda(lambda));
-            let one = lambda.parameters.len() == 1 && !lambda.parameters[0].rest;
+            // A lambda that can do with fewer gets the elements of a whole group, as many as it takes.
+            let parameters = &lambda.parameters;
+            let is_open = |parameter: &Parameter| parameter.rest || parameter.default.is_some();
+            let wanted = match parameters.iter().any(is_open) {
+                true => size,
+                false => parameters.len() as i64,
+            };
+            if wanted != 1 && wanted != size || size > MOST {
+                let message = format!(
+                    "the lambda of `slice` takes 1 parameter, or as many as a group has elements: {size}"
+                );
+                return fail(crate::evaluate::ARGUMENTS, message, lambda.span);
+            }
+            let taken = match parameters.last() {
+                Some(last) if last.rest => wanted as usize,
+                _ => parameters.len(),
+            };
+            let filler = match call.arguments[0].datum {
+                Datum::Hash(_) => Datum::from(Array::default()),
+                _ => Datum::Undef,
+            };
             for group in groups {
-                let arguments = match one {
-                    true => vec![Value::new(Array::from(group), origin)],
-                    false => {
+                let arguments = match wanted {
+                    1 => vec![Value::new(Array::from(group), origin)],
+                    _ => {
                         let mut group = group;
-                        let wanted = lambda.parameters.len();
-                        let absent = Value::new(Datum::Undef, origin);
-                        group.resize(group.len().max(wanted), absent);
+                        let absent = Value::new(filler.clone(), origin);
+                        group.resize(taken, absent);
                         group
                     }
                 };
@@ -193,6 +210,8 @@ pub(super) struct Elements {
     /// Where an index comes from.
     index: Origin,
     is_hash: bool,
+    /// Whether a round gets the index or the key, too.
+    with_index: bool,
     /// Where to say how many were taken, if they come one by one.
     taking: Option<Taking>,
 }
@@ -268,8 +287,21 @@ impl Elements {
             origin,
             index,
             is_hash,
+            // Whoever takes more than two is told so.
+            with_index: call
+                .lambda
+                .is_some_and(|lambda| accepts(lambda, 2) || lambda.parameters.len() > 2),
             taking,
         })
+    }
+
+    /// A lambda that can do without the index or the key gets none.
+    pub(super) fn alone_if_possible(self, call: &Invocation<'_>) -> Elements {
+        let alone = call.lambda.is_some_and(|lambda| accepts(lambda, 1));
+        Elements {
+            with_index: self.with_index && !alone,
+            ..self
+        }
     }
 
     /// The values of what was a hash, without their keys.
@@ -321,10 +353,9 @@ impl Elements {
     }
 
     /// The arguments for a round: the element; the index and the element; the key and the value.
-    fn arguments(&self, lambda: &Lambda, number: usize) -> Vec<Value> {
+    fn arguments(&self, number: usize) -> Vec<Value> {
         let value = self.values[number].clone();
-        let two = lambda.parameters.len() >= 2;
-        match (&value.datum, two) {
+        match (&value.datum, self.with_index) {
             (Datum::Array(pair), true) if self.is_hash => pair.as_slice().to_vec(),
             (_, true) => vec![Value::new(number as i64, self.index), value],
             _ => vec![value],
@@ -368,7 +399,7 @@ impl Elements {
         evaluator.pass(self.origin, Code::Lambda(lambda));
         for number in 0..self.values.len() {
             self.taken(number + 1);
-            let arguments = self.arguments(lambda, number);
+            let arguments = self.arguments(number);
             let result = match evaluator.call_lambda(lambda, arguments, self.cause(call)) {
                 Ok(result) => result,
                 Err(stop) if matches!(*stop, Stop::Break(_)) => break,

@@ -140,6 +140,15 @@ pub(super) const FUNCTIONS: &[Function] = &[
         |_, call| refuse(&call, "there are no annotations here", "use a hash"),
     ),
     plain(
+        "import",
+        (0, ANY),
+        "import(): refused, as the real compiler has it no longer; give a folder as the manifest, or make a module",
+        |_, call| {
+            let help = "give a folder as the manifest: all files in it are read; classes are found in modules by their names";
+            refuse(&call, "the real compiler has it no longer", help)
+        },
+    ),
+    plain(
         "scanf",
         (0, ANY),
         "scanf(): refused, as the real compiler has it no longer; use match or split",

@@ -39,6 +39,17 @@ impl Key {
         })
     }
 
+    /// The key that leads this way into the data. None if it leads nowhere.
+    pub fn new(way: Vec<Datum>) -> Option<Self> {
+        let mut segments = way.into_iter();
+        let root = crate::text::text(&segments.next()?);
+        Some(Self {
+            whole: root.clone(),
+            root,
+            segments: segments.collect(),
+        })
+    }
+
     /// The module whose data may have it: `apache` for `apache::port`.
     pub fn module(&self) -> Option<&str> {
         self.root.split_once("::").map(|(module, _)| module)

@@ -27,18 +27,20 @@ use std::sync::Arc;
 use ecow::EcoString;
 use hence_model::diagnostic::{Code, Diagnostic, Severity};
 use hence_model::source::Span;
+use hence_model::work;
 use rustc_hash::FxHashMap;
 
 pub use configuration::{BACKEND, Configuration, HIERA, Layer};
 pub use data::Data;
 pub use interpolate::INTERPOLATION;
+pub(crate) use key::Key;
 pub use merge::{MERGE, Strategy};
 pub use options::OPTIONS;
 pub use yaml::{DATA, DUPLICATE_KEY};
 
 use configuration::{Backend, Level};
 use interpolate::Place;
-use key::{Key, NoWay};
+use key::NoWay;
 use locate::{Located, LocatedFile};
 use options::{Options, Sources};
 
@@ -150,23 +152,29 @@ impl<'t> Evaluator<'t> {
         }
     }
 
-    /// The key of the data whose value something is.
-    pub(crate) fn key_of_written(&self, origin: Origin) -> Option<String> {
-        let at = self.written_in_data(origin)?;
+    /// The key of the data that leads to what is written at an offset, also inside hashes.
+    pub(crate) fn key_of_written(&self, at: u32) -> Option<Key> {
         let mut files = self.lookups.files.values();
         let data = files.find(|data| (data.span.start..data.span.end).contains(&at))?;
-        let is_it = |entry: &Entry| entry.value.origin.offset() == Some(at);
-        let mut entries = data.entries.iter();
-        let (key, _) = entries.find(|(_, entry)| is_it(entry))?;
-        Some(crate::text::text(key).to_string())
+        let mut pending: Vec<(Vec<Datum>, &Hash)> = vec![(Vec::new(), &data.entries)];
+        while let Some((around, hash)) = pending.pop() {
+            for (key, Entry { value, .. }) in hash.iter() {
+                work::step();
+                let mut way = around.clone();
+                way.push(key.clone());
+                match &value.datum {
+                    _ if value.origin.offset() == Some(at) => return Key::new(way),
+                    Datum::Hash(inner) => pending.push((way, inner)),
+                    _ => {}
+                }
+            }
+        }
+        None
     }
 
     /// What each level of the data says about a key, as it is written there, the highest first. It is for those who ask
     /// afterwards, and leaves no trace.
-    pub(crate) fn levels_about(&mut self, key: &str, span: Span) -> Vec<Value> {
-        let Some(key) = Key::read(key) else {
-            return Vec::new();
-        };
+    pub(crate) fn levels_about(&mut self, key: &Key, span: Span) -> Vec<Value> {
         let nothing = Hash::default();
         let query = Query::new(span, Origin::written(span.start), &nothing, &nothing);
         let located = self.lookups.located.clone();
@@ -186,7 +194,8 @@ impl<'t> Evaluator<'t> {
                 let files = located.levels.iter().flat_map(|level| &level.files);
                 let data = files.filter_map(|file| file.data);
                 let found = data.filter_map(|data| data.entries.position(&key.root));
-                said.extend(found.map(|(_, value)| value.clone()));
+                let found = found.filter_map(|(_, value)| key.dig(value).ok());
+                said.extend(found.cloned());
             }
         }
         self.lookups.located = located;

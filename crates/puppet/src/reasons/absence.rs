@@ -86,6 +86,9 @@ impl Reasons<'_, '_> {
             {
                 self.current = new;
                 let this = self.evaluator.trace.control(control).clone();
+                if let Some(at) = this.cause.written() {
+                    self.happened(at);
+                }
                 match this.cause {
                     Cause::Test { outcome, at } => self.tested(at, outcome, Role::Absence),
                     Cause::Stayed { outcome } => {

@@ -200,6 +200,8 @@ enum Extent {
     Structure,
     /// Only how many elements it has.
     Length,
+    /// Only that it is a hash.
+    Kind,
     /// Only which element a key means.
     Entry(Datum),
     /// Only how a decision comes out, by its number.
@@ -331,6 +333,16 @@ impl<'e, 't> Reasons<'e, 't> {
         }
     }
 
+    /// Takes note of a place where something happens.
+    fn happened(&mut self, at: Span) {
+        if let Some(search) = &mut self.search
+            && search.sought.place.start <= at.start
+            && at.end <= search.sought.place.end
+        {
+            search.reached.push(self.current);
+        }
+    }
+
     /// Takes note that what is followed now leads to something; its number, if it is new.
     fn reach(&mut self, task: &Task) -> Option<u32> {
         work::step();
@@ -387,6 +399,7 @@ impl<'e, 't> Reasons<'e, 't> {
         match extent {
             Extent::Whole => self.value(value, role),
             Extent::Structure => self.structure(value, extent, role),
+            Extent::Kind => self.push(Task::Origin(value.origin, extent), role),
             Extent::Length if value.is_hash() => self.structure(value, Extent::Structure, role),
             Extent::Length => self.structure(value, extent, role),
             Extent::Entry(key) => {
@@ -422,7 +435,11 @@ impl<'e, 't> Reasons<'e, 't> {
             Task::Definition(id, extent) => {
                 let definition = self.evaluator.trace.definition(id);
                 let (value, control) = (definition.value.clone(), definition.control);
-                if let How::Default(parameter) = definition.how {
+                let how = definition.how;
+                if let Some(at) = how.written() {
+                    self.happened(at);
+                }
+                if let How::Default(parameter) = how {
                     self.missed(parameter.span);
                 }
                 self.part(&value, extent, role);
@@ -450,6 +467,9 @@ impl<'e, 't> Reasons<'e, 't> {
             Source::Written(at) => return self.written(at, role),
             Source::Node(node) => node.clone(),
         };
+        if let Some(at) = node.written() {
+            self.happened(at.span);
+        }
         match node {
             Node::Outside(name) => {
                 if !self.outside.contains(&name) {
@@ -604,6 +624,16 @@ impl<'e, 't> Reasons<'e, 't> {
             && self.entry_of(at, operands, key, role)
         {
             return;
+        }
+        match (&extent, &at.kind, operands) {
+            (Extent::Kind, Kind::Hash(_), _) => return,
+            (Extent::Kind, Kind::Binary(Operator::Add, _), [left, _]) => {
+                return self.part(left, Extent::Kind, role);
+            }
+            (Extent::Kind, kind, [all, ..]) if calls(kind, &["filter"]) => {
+                return self.part(all, Extent::Kind, role);
+            }
+            _ => {}
         }
         // The elements of an array that is written out have origins of their own.
         let written = matches!(at.kind, Kind::Array(_) | Kind::Splat(_));
@@ -822,9 +852,11 @@ impl<'e, 't> Reasons<'e, 't> {
                     return false;
                 };
                 self.part(right, Extent::Entry(key.clone()), role);
-                if wins.get(key).is_none() {
-                    self.part(left, Extent::Entry(key.clone()), role);
-                }
+                let of_left = match wins.get(key) {
+                    Some(_) => Extent::Kind,
+                    None => Extent::Entry(key.clone()),
+                };
+                self.part(left, of_left, role);
                 true
             }
             // The right one begins where the left one ends.
@@ -1026,6 +1058,7 @@ fn counts(kind: &Kind) -> bool {
 /// As much of a value as matters.
 fn seen(value: &Datum, extent: &Extent) -> Option<Datum> {
     match (extent, value) {
+        (Extent::Kind, Datum::Hash(_)) => Some(Datum::Bool(true)),
         (Extent::Length, Datum::Array(array)) => Some(Datum::Integer(array.len() as i64)),
         (Extent::Entry(key), Datum::Hash(hash)) => hash.get(key).map(|one| one.datum.clone()),
         (Extent::Entry(Datum::Integer(at @ 0..)), Datum::Array(array)) => {

@@ -22,6 +22,9 @@ impl<'t> Reasons<'_, 't> {
         }
         let this = self.evaluator.trace.control(control).clone();
         self.condition(Task::Control(this.around));
+        if let Some(at) = this.cause.written() {
+            self.happened(at);
+        }
         match this.cause {
             Cause::Always | Cause::Called(_) => {}
             Cause::Test { outcome, at } => self.tested(at, outcome, Role::Condition),
@@ -94,6 +97,9 @@ impl<'t> Reasons<'_, 't> {
         let (title, control, form) = (resource.title_origin, resource.control, resource.form);
         let is_class = resource.is_class();
         let type_name = resource.type_name.clone();
+        if let Some(at) = resource.span {
+            self.happened(at);
+        }
         self.push(Task::Origin(title, Extent::Whole), Role::Condition);
         self.condition(Task::Control(control));
         if type_name == "Node" {

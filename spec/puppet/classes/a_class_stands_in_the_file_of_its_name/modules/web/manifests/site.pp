@@ -1,0 +1,6 @@
+class web::site {
+}
+class web::site_defaults {
+}
+class web::port {
+}

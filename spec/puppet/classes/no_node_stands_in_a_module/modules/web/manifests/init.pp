@@ -1,0 +1,4 @@
+class web {
+}
+node default {
+}

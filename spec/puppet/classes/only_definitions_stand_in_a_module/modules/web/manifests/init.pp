@@ -1,0 +1,3 @@
+class web {
+}
+notify { 'web is here': }

@@ -1,0 +1,2 @@
+@user { 'DB': }
+User <| title == upcase('db') |>

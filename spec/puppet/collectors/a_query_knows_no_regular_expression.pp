@@ -1,0 +1,2 @@
+@user { 'db1': }
+User <| title == /^db/ |>

@@ -1,0 +1,6 @@
+function one() {
+  1
+}
+function one() {
+  2
+}

@@ -1,0 +1,3 @@
+function merge($one) {
+  $one
+}

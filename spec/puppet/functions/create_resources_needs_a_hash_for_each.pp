@@ -1,0 +1,2 @@
+$users = { 'root' => {}, 'guest' => undef }
+create_resources('user', $users)

@@ -1,0 +1,3 @@
+class web(Array[String] $hosts, Hash[String, String] $log) {
+}
+include web

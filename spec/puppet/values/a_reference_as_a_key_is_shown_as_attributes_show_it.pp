@@ -1,0 +1,2 @@
+file { '/x': }
+notify { 'n': message => { File['/x'] => 1, Class['main'] => { Integer => 2 } } }

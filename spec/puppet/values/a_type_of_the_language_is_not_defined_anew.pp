@@ -1,0 +1,1 @@
+type String = Integer
