@@ -6,6 +6,7 @@
 use hence_model::diagnostic::Diagnostic;
 use hence_model::source::{FileId, Sources, Span};
 use hence_model::unit::TOO_DEEP;
+use hence_model::work;
 
 use crate::cursor::{Cursor, Trouble, is_blank, is_space};
 use crate::declarations;
@@ -614,14 +615,16 @@ fn text(cursor: &mut Cursor<'_>, to_line_end: bool) -> Result<(Kind, Span), Trou
     let start = cursor.at;
     loop {
         let rest = cursor.rest();
-        let mut length = rest.find(['<', '&']).unwrap_or(rest.len());
-        if to_line_end {
-            let ends = rest[..length].match_indices(['\r', '\n']);
-            let mut ends = ends.map(|(place, _)| place);
-            length = ends
-                .find(|place| is_line_end(&rest[*place..]))
-                .unwrap_or(length);
-        }
+        let marks: &[char] = match to_line_end {
+            true => &['<', '&', '\r', '\n'],
+            false => &['<', '&'],
+        };
+        let ends = |(place, mark): &(usize, &str)| {
+            matches!(*mark, "<" | "&") || is_line_end(&rest[*place..])
+        };
+        let end = rest.match_indices(marks).find(ends);
+        let length = end.map_or(rest.len(), |(place, _)| place);
+        work::steps(length as u64);
         let piece = &rest[..length];
         if let Some(place) = piece.find("]]>") {
             let place = cursor.at + place;

@@ -1,6 +1,8 @@
 //! What transactions write, `xmllint` reads as it was meant, and as valid exactly if Hence says so.
 
 use hence_model::random::Random;
+use hence_model::source::Sources;
+use hence_model::work::steps_of;
 use hence_xml::command::{self, Command};
 use hence_xml::reduction::reduce;
 use hence_xml::state;
@@ -395,4 +397,19 @@ fn many_mistakes_are_found_in_as_many_looks() {
     let looked = work.looked();
     assert!(looked <= 10 * count, "{looked}");
     assert_eq!(work.finish().1.len(), count);
+}
+
+#[test]
+fn each_line_of_a_script_is_read_once() {
+    for count in [100, 10_000] {
+        let line = |number: usize| format!("assert /r/c[{}] text {number}\n", number + 1);
+        let script: String = (0..count).map(line).collect();
+        let mut sources = Sources::default();
+        let file = sources.add("script", &script).unwrap();
+        let steps = steps_of(|| {
+            let commands = command::parse(&sources, file).unwrap();
+            assert_eq!(commands.len(), count);
+        });
+        assert!(steps <= script.len() as u64, "{steps} of {}", script.len());
+    }
 }
