@@ -317,6 +317,8 @@ impl Writer {
         let value = self.iterator_over(2);
         self.line(&format!("${name} = {value}"));
         self.know(name, Type::Iterator);
+        // A body does not end with one.
+        self.resource();
     }
 
     fn iterator_over(&mut self, depth: usize) -> String {
@@ -355,6 +357,7 @@ impl Writer {
                 self.line(&format!(
                     "${iterator}.each |$x| {{ if $x == '{word}' {{ break() }} }}"
                 ));
+                self.resource();
             }
             _ => {
                 let taken = self.taken(&iterator);

@@ -262,10 +262,16 @@ impl<'t> Evaluator<'t> {
         self.expression(last)
     }
 
-    /// Evaluates statements whose value nobody wants.
+    /// Evaluates statements whose value nobody wants; the real compiler has it as data all the same.
     pub(crate) fn run(&mut self, block: &'t Block) -> Outcome<()> {
-        let mut statements = block.statements.iter();
-        statements.try_for_each(|one| self.statement(one))
+        let Some((last, others)) = block.statements.split_last() else {
+            return Ok(());
+        };
+        others.iter().try_for_each(|one| self.statement(one))?;
+        match &last.kind {
+            Kind::Resource(_) => self.statement(last),
+            _ => without_iterators(&self.expression(last)?, last.span),
+        }
     }
 
     /// Evaluates something for what it does.
