@@ -83,9 +83,22 @@ enum Open {
 impl crate::evaluate::Evaluator<'_> {
     /// The literal that begins at an offset of a file with facts or data.
     pub(crate) fn data_literal(&self, at: u32) -> Option<Span> {
-        let unit = self.site.unit();
-        let text = unit.sources.text().get(at as usize..)?;
+        let sources = &self.site.unit().sources;
+        let text = sources.text().get(at as usize..)?;
+        let file = sources.file_at(at);
+        let is_code = self.loaded.iter().any(|loaded| loaded.program.file == file);
         let length = match text.chars().next()? {
+            // Of code only types are left, by their names: what else comes to a value here, such as a call, is no literal.
+            'A'..='Z' if is_code => {
+                let ends =
+                    |character: char| !character.is_alphanumeric() && !"_:".contains(character);
+                let length = text.find(ends).unwrap_or(text.len());
+                if text[length..].trim_start().starts_with(['(', '.']) {
+                    return None;
+                }
+                length
+            }
+            _ if is_code => return None,
             quote @ ('"' | '\'') => {
                 let mut escaped = false;
                 let end = text[1..].char_indices().find(|(_, character)| {
