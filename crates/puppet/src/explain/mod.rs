@@ -104,21 +104,29 @@ struct Subject {
 }
 
 impl<'t> Compiled<'t> {
-    /// Reads a path: `File[/etc/motd].content`, `User[a].groups[0]`. Titles may hold anything, so it is the
-    /// longest that is in the catalog which counts.
+    /// Reads a path: `File[/etc/motd].content`, `User[a].groups[0]`, or as manifests write it
+    /// `File['/etc/motd'].content`. Titles may hold anything, so it is the longest that is in the catalog which counts.
     pub fn read_path(&self, text: &str) -> Path {
         let known = self.resources().filter_map(|(_, resource)| {
-            let reference = format!("{}[{}]", resource.type_name, shown_title(resource));
-            let rest = text.strip_prefix(reference.as_str())?;
-            let ends = rest.is_empty() || rest.starts_with(['.', '[']);
-            ends.then_some(reference.len())
+            let title = shown_title(resource);
+            let inside = text
+                .strip_prefix(resource.type_name.as_str())?
+                .strip_prefix('[')?;
+            let (quote, rest) = ["", "'", "\""].into_iter().find_map(|quote| {
+                let rest = inside.strip_prefix(quote)?.strip_prefix(title.as_str())?;
+                let rest = rest.strip_prefix(quote)?.strip_prefix(']')?;
+                (rest.is_empty() || rest.starts_with(['.', '['])).then_some((quote, rest))
+            })?;
+            Some((resource, quote, rest))
         });
-        let Some(end) = known.max() else {
-            // Nothing of that name: the part that looks like a reference is one.
-            let end = text.rfind("].").map_or(text.len(), |at| at + 1);
-            let (reference, rest) = text.split_at(end);
-            return with_rest(reference, rest);
-        };
+        // A title may have quotes of its own.
+        let longest = known.min_by_key(|(_, quote, rest)| (rest.len(), quote.len()));
+        if let Some((resource, _, rest)) = longest {
+            let reference = format!("{}[{}]", resource.type_name, shown_title(resource));
+            return with_rest(&reference, rest);
+        }
+        // Nothing of that name: the part that looks like a reference is one.
+        let end = text.rfind("].").map_or(text.len(), |at| at + 1);
         let (reference, rest) = text.split_at(end);
         with_rest(reference, rest)
     }

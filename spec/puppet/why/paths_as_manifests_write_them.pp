@@ -1,0 +1,2 @@
+notify { 'm': message => 'one' }
+notify { "'m'": message => 'two' }
