@@ -15,7 +15,9 @@ struct Shop {
 
 impl Shop {
     fn open(words: &[&str]) -> Self {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_hence"))
+        // Tests that run with `nohup` would hand on that nothing is told of a terminal that is closed.
+        let mut process = Command::new("env")
+            .args(["--default-signal=HUP", env!("CARGO_BIN_EXE_hence")])
             .arg("quickstart")
             .args(words)
             .stdout(Stdio::piped())

@@ -329,6 +329,8 @@ impl Hub {
         if version == before {
             return;
         }
+        // Whoever told of it is there.
+        *self.heard() = Instant::now();
         let new = Arc::new(view(service));
         *self.view.write().unwrap_or_else(PoisonError::into_inner) = new;
         for version in before + 1..=version {
