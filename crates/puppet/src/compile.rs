@@ -24,6 +24,8 @@ pub struct Options {
     /// Whether bodies of defined types run where they are declared, as in the thesis, and not after the classes,
     /// as in the real compiler.
     pub in_place: bool,
+    /// Whether a stand-in takes the place of what a template in ERB would render, and such a template is no mistake.
+    pub without_erb: bool,
     /// So deep may evaluation nest.
     pub depth: u32,
     /// So many expressions may be evaluated.
@@ -46,6 +48,7 @@ impl Default for Options {
         Self {
             strict: false,
             in_place: false,
+            without_erb: false,
             depth: 10_000,
             steps: 1 << 28,
             recording: Recording::Everything,

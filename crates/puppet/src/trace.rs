@@ -272,7 +272,24 @@ pub enum How<'t> {
     Language,
 }
 
-impl How<'_> {
+impl<'t> How<'t> {
+    /// The name of the variable, if it is defined alone.
+    pub(crate) fn name(self) -> Option<&'t str> {
+        match self {
+            How::Assigned(at) => match &at.kind {
+                Kind::Assign(sides) => match &sides[0].kind {
+                    Kind::Variable(name) => Some(name),
+                    _ => None,
+                },
+                _ => None,
+            },
+            How::Given(parameter) | How::Default(parameter) | How::Data(parameter) => {
+                Some(&parameter.name)
+            }
+            How::Language => None,
+        }
+    }
+
     /// Where it is written, if it is.
     pub(crate) fn written(self) -> Option<Span> {
         match self {

@@ -259,6 +259,9 @@ fn what_changes_was_announced_also_where_others_are_asked() {
         "$it = ['a', 'b', 'c'].step(2)\n$x = lookup('other')['x'].then |$e| { [*$it] }\nnotify { 'n': message => [*$it] }",
         "$it = ['a', 'b', 'c'].step(2)\n$x = $facts['os'] ? { 'web' => 1, Array($it) => 2, default => 3 }\nnotify { 'n': message => [*$it] }",
         "$it = ['a', 'b', 'c'].step(2)\ncase $facts['os'] { 'web', Array($it): { } default: { } }\nnotify { 'n': message => [*$it] }",
+        // What stands for templates in ERB.
+        "$a = 1\nclass k { if $facts['cloud'] { $a = 2 } notify { 'n': message => template('m/t.erb'), withpath => inline_template('<%= @b %>') =~ /x/ } }\ninclude k",
+        "$b = [1, { 'x' => 2 }]\nclass m::p($port = 80) { }\nif $facts['os'] == 'web' { include m::p }\nnotify { 'n': message => template('m/t.erb', \"m/${facts['os']}.erb\") }",
         // Options of data.
         "notify { 'u': message => lookup('uniq') }\nnotify { 'o': message => lookup('other') }\nnotify { 'p': message => lookup('plain') }\nnotify { 'q': message => lookup('a_pattern') }",
     ];
@@ -277,6 +280,14 @@ fn what_changes_was_announced_also_where_others_are_asked() {
             "unused: 1\nlookup_options:\n  ^a_:\n    convert_to: Array\nuniq: [b]\nother: {y: 1}\nplain: [d]\na_pattern: e\n",
         ),
         ("modules/m/files/f.txt", "hello\nworld\n"),
+        (
+            "modules/m/templates/t.erb",
+            "<%= @a %> <%= scope['m::p::port'] %> <%= scope.function_template(['m/web.erb']) %>\n",
+        ),
+        (
+            "modules/m/templates/web.erb",
+            "<% @b.each do |c| %><%= @facts['os'] %><% end %>\n",
+        ),
     ];
     let data = data.map(|(name, text)| (name.to_owned(), text.to_owned()));
     let mut tally = Tally::default();
@@ -359,7 +370,10 @@ fn compiled<T>(made: &generate::Site, then: impl FnOnce(&Site<'_>, &mut Compiled
     let site = Site::new(&world, layout, Default::default());
     let facts = hence_puppet::facts::read(&site, &world, "facts.json").expect("facts are JSON");
     let node = Node::new(NODE, facts);
-    let options = Options::default();
+    let options = Options {
+        without_erb: true,
+        ..Options::default()
+    };
     let mut compiled = hence_puppet::compile(&site, &node, &options);
     then(&site, &mut compiled)
 }

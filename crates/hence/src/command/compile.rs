@@ -145,9 +145,17 @@ impl Compile {
         written.map_err(|error| unwritable(name, &error))
     }
 
-    /// Only what Puppet compiles is a catalog.
+    /// Only what Puppet compiles is a catalog, and what is applied has nothing in it that only stands for something.
     fn must_have_format(&self, compiled: &Configuration<'_>) -> Result<(), Stop> {
         match (self.format, compiled) {
+            (Format::Catalog | Format::Native, Configuration::Puppet(_))
+                if self.source.puppet.without_erb =>
+            {
+                let message = "with `--without-erb` nothing comes out that could be applied";
+                let trouble = Diagnostic::error(WORDS, message);
+                let help = "`--format json` and `yaml` are there for looking at it";
+                Err(Stop::Refused(Box::new(trouble.help(help))))
+            }
             (Format::Catalog, Configuration::Puppet(_)) => Ok(()),
             (Format::Catalog, _) => {
                 let message = "only a manifest of Puppet becomes a catalog";

@@ -39,6 +39,10 @@ pub struct PuppetOptions {
     /// When the bodies of defined types run
     #[arg(long, value_enum, default_value = "lazy")]
     define_order: DefineOrder,
+    /// Go on without what templates in ERB would render: a text stands for it that changes when the template does, or a
+    /// variable that it names
+    #[arg(long)]
+    pub(super) without_erb: bool,
 }
 
 /// When the bodies of defined types run.
@@ -116,6 +120,7 @@ impl PuppetOptions {
         Options {
             strict: self.strict,
             in_place: self.define_order == DefineOrder::InPlace,
+            without_erb: self.without_erb,
             depth: limits.depth,
             steps: limits.steps,
             recording: Recording::Everything,

@@ -478,7 +478,7 @@ impl<'a, 't> Teller<'a, 't> {
                     let definition = self.evaluator.trace.definition(*definition);
                     let name = match &at.kind {
                         Kind::Variable(name) => name.as_str(),
-                        _ => "",
+                        _ => definition.how.name().unwrap_or("…"),
                     };
                     if let Some((words, span)) = defined(name, definition.how) {
                         steps.push(told(words, span, name));

@@ -230,7 +230,7 @@ fn digest_of<'t>(
     Ok(call.result(evaluator, digest))
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
+pub(super) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

@@ -471,7 +471,7 @@ fn getvar<'t>(evaluator: &mut Evaluator<'t>, call: Invocation<'t>) -> Outcome {
 }
 
 /// The definition of a variable that a value is.
-fn definition_of(evaluator: &Evaluator<'_>, value: &Value) -> Option<DefinitionId> {
+pub(super) fn definition_of(evaluator: &Evaluator<'_>, value: &Value) -> Option<DefinitionId> {
     match evaluator.trace.source(value.origin) {
         Source::Node(Node::Variable { definition, .. }) => Some(*definition),
         _ => None,
@@ -479,7 +479,7 @@ fn definition_of(evaluator: &Evaluator<'_>, value: &Value) -> Option<DefinitionI
 }
 
 /// The name of a variable and the path behind it.
-fn variable_name(text: &str) -> Option<(&str, &str)> {
+pub(super) fn variable_name(text: &str) -> Option<(&str, &str)> {
     let (name, path) = match text.split_once('.') {
         Some((name, path)) => (name, path),
         None => (text.strip_suffix('\n').unwrap_or(text), ""),
@@ -499,7 +499,11 @@ fn variable_name(text: &str) -> Option<(&str, &str)> {
 }
 
 /// A variable that is seen from the call, as a value that knows it.
-fn variable<'t>(evaluator: &mut Evaluator<'t>, call: &Invocation<'t>, name: &str) -> Option<Value> {
+pub(super) fn variable<'t>(
+    evaluator: &mut Evaluator<'t>,
+    call: &Invocation<'t>,
+    name: &str,
+) -> Option<Value> {
     let definition = match name.contains("::") {
         true => evaluator.qualified(name)?,
         false => evaluator.visible(name, call.at.span).ok()??,

@@ -6,6 +6,7 @@
 //! flow        next, return, break, fail, and messages
 //! data        lookup, and the older hiera functions
 //! templates   epp, file, and what is not run: ERB, programs
+//! erb         what stands for a template in ERB
 //! words       texts: letters, lengths, parts
 //! patterns    split, regsubst, match, versioncmp
 //! format      sprintf
@@ -34,6 +35,7 @@ mod convert;
 mod data;
 mod declare;
 mod digest;
+mod erb;
 mod find;
 mod flow;
 mod format;

@@ -4,7 +4,7 @@ use ecow::EcoString;
 use hence_model::diagnostic::{Code, Diagnostic};
 use hence_model::source::Span;
 
-use super::{ANY, ARGUMENT, Function, Takes, plain};
+use super::{ANY, ARGUMENT, Function, Takes, erb, plain};
 use crate::evaluate::{Evaluator, Invocation, Outcome, Stop, fail, failed, flatten};
 use crate::scope::{Frame, ScopeId, ScopeKind};
 use crate::site::Loaded;
@@ -30,11 +30,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
             let name = text(&call, 0)?;
             let parameters = parameters(&call)?;
             let Some(path) = template_path(evaluator, &name) else {
-                return Err(no_template(evaluator, &name, call.span(0)));
+                return Err(no_template(evaluator, &name, "epp", call.span(0)));
             };
             let site = evaluator.site;
             let Some(template) = site.template(&path) else {
-                return Err(no_template(evaluator, &name, call.span(0)));
+                return Err(no_template(evaluator, &name, "epp", call.span(0)));
             };
             let scope = global_scope(evaluator);
             evaluator.render_template(&call, template, parameters, Sees::Only(scope))
@@ -168,17 +168,16 @@ pub(super) const FUNCTIONS: &[Function] = &[
         lambda: Takes::None,
         about: "template(String *$templates): ERB is not run; `epp` renders templates",
         run: |evaluator, call| {
+            if evaluator.options.without_erb {
+                let names = texts(&call)?;
+                return erb::of_files(evaluator, &call, &names);
+            }
             let name = text(&call, 0)?;
             let path = find(evaluator, &name, "templates");
-            let shown = path.as_deref().unwrap_or(&name);
-            let message =
-                format!("`{shown}` is a template in ERB, which would have to be run as Ruby");
-            let trouble = Diagnostic::error(ERB, message).at(call.at.span);
-            let new = format!("{}.epp", name.strip_suffix(".erb").unwrap_or(&name));
-            let help = format!(
-                "convert it to EPP, where `<%= @port %>` is `<%= $port %>`, and call `epp('{new}', {{ … }})`"
-            );
-            Err(evaluator.with_chain(trouble.help(help)))
+            let shown = format!("`{}`", path.as_deref().unwrap_or(&name));
+            let new = name.strip_suffix(".erb").unwrap_or(&name);
+            let instead = format!("epp('{new}.epp', {{ … }})");
+            Err(not_run(evaluator, &call, &shown, &instead))
         },
     },
     Function {
@@ -187,11 +186,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
         lambda: Takes::None,
         about: "inline_template(String *$texts): ERB is not run; `inline_epp` renders texts",
         run: |evaluator, call| {
-            let message = "this is a template in ERB, which would have to be run as Ruby";
-            let trouble = Diagnostic::error(ERB, message).at(call.at.span);
-            let help =
-                "convert it to EPP, where `<%= @port %>` is `<%= $port %>`, and call `inline_epp`";
-            Err(evaluator.with_chain(trouble.help(help)))
+            if evaluator.options.without_erb {
+                let texts = text_values(&call)?;
+                return erb::of_texts(evaluator, &call, texts);
+            }
+            Err(not_run(evaluator, &call, "this", "inline_epp"))
         },
     },
     Function {
@@ -452,7 +451,7 @@ fn template_path(evaluator: &Evaluator<'_>, name: &str) -> Option<String> {
 }
 
 /// Where `module/file` is, below a folder of the module; a path from the root is taken as it is.
-fn find(evaluator: &Evaluator<'_>, name: &str, folder: &str) -> Option<String> {
+pub(super) fn find(evaluator: &Evaluator<'_>, name: &str, folder: &str) -> Option<String> {
     let path = match name.starts_with('/') {
         true => evaluator.site.as_given(name).into_owned(),
         false => {
@@ -470,16 +469,40 @@ fn find(evaluator: &Evaluator<'_>, name: &str, folder: &str) -> Option<String> {
     is_there.then_some(path)
 }
 
-fn no_template(evaluator: &Evaluator<'_>, name: &str, span: Span) -> Box<Stop> {
+/// A template in ERB is to be rendered.
+fn not_run<'t>(
+    evaluator: &Evaluator<'t>,
+    call: &Invocation<'t>,
+    template: &str,
+    instead: &str,
+) -> Box<Stop> {
+    let message = format!("{template} is a template in ERB, which would have to be run as Ruby");
+    let trouble = Diagnostic::error(ERB, message).at(call.at.span);
+    let help =
+        format!("convert it to EPP, where `<%= @port %>` is `<%= $port %>`, and call `{instead}`");
+    let trouble = trouble.help(help);
+    evaluator
+        .with_chain(trouble.help("`--without-erb` goes on with a stand-in for what it renders"))
+}
+
+pub(super) fn no_template(
+    evaluator: &Evaluator<'_>,
+    name: &str,
+    extension: &str,
+    span: Span,
+) -> Box<Stop> {
     let message = format!("there is no template `{name}`");
     let trouble = Diagnostic::error(TEMPLATE, message).at(span);
     let help = match name.split_once('/') {
         Some((module, file)) if !name.starts_with('/') => {
-            let file = file.strip_suffix(".epp").unwrap_or(file);
-            format!("it would be the file `{module}/templates/{file}.epp`")
+            let file = match extension {
+                "erb" => file.to_owned(),
+                _ => format!("{}.epp", file.strip_suffix(".epp").unwrap_or(file)),
+            };
+            format!("it would be the file `{module}/templates/{file}`")
         }
         Some(_) => return evaluator.with_chain(trouble),
-        None => "a template is named `module/file.epp`".to_owned(),
+        None => format!("a template is named `module/file.{extension}`"),
     };
     evaluator.with_chain(trouble.help(help))
 }
@@ -493,15 +516,20 @@ fn text(call: &Invocation<'_>, number: usize) -> Outcome<EcoString> {
 
 /// All arguments, which are texts or arrays of texts.
 fn texts(call: &Invocation<'_>) -> Outcome<Vec<EcoString>> {
+    let texts = text_values(call)?.into_iter();
+    let texts = texts.map(|value| crate::text::text(&value.datum));
+    Ok(texts.collect())
+}
+
+fn text_values(call: &Invocation<'_>) -> Outcome<Vec<Value>> {
     let mut values = Vec::new();
-    call.arguments
-        .iter()
-        .for_each(|argument| flatten(argument, &mut values));
-    let texts = values.into_iter().map(|value| match value.datum {
-        Datum::Text(text) => Ok(text),
-        _ => fail(ARGUMENT, "expected text", call.at.span),
-    });
-    texts.collect()
+    let arguments = call.arguments.iter();
+    arguments.for_each(|argument| flatten(argument, &mut values));
+    let is_text = |value: &Value| matches!(value.datum, Datum::Text(_));
+    match values.iter().all(is_text) {
+        true => Ok(values),
+        false => fail(ARGUMENT, "expected text", call.at.span),
+    }
 }
 
 /// The parameters of a template, by name.
