@@ -113,7 +113,7 @@ impl<'t> Evaluator<'t> {
                     let message = format!("`{name}` is a function in Ruby, which is not run");
                     let trouble = Diagnostic::error(UNKNOWN_FUNCTION, message).at(name_span);
                     let help = format!(
-                        "it is in `{path}`; write it in Puppet, or put what it comes to into data"
+                        "it is in `{path}`; write it in Puppet, also in the manifest, or put what it comes to into data"
                     );
                     return Err(self.with_chain(trouble.help(help)));
                 }
