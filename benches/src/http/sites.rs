@@ -212,10 +212,10 @@ fn apache(
         let _ = writeln!(text, "{line}");
     }
     let (directory, content) = (directory.display(), content.display());
-    let types = ours.lines().find(|line| line.starts_with("TypesConfig"));
     let _ = write!(
         text,
-        r#"{types}
+        r#"TypesConfig /dev/null
+AddType text/html .html
 ServerRoot "{directory}"
 ServerName localhost
 PidFile "{directory}/run/server.pid"
@@ -236,8 +236,7 @@ Listen {endpoint}
 <Directory "{content}">
   Require all granted
 </Directory>
-"#,
-        types = types.unwrap_or_default()
+"#
     );
     for number in 0..SITES {
         let _ = write!(
