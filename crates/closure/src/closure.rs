@@ -309,12 +309,14 @@ impl<'h> Closure<'h> {
         let mut warnings = Vec::new();
         let admitted =
             hence_ledger::admit(&mut state, &admission, &Words, &mut |state, changes| {
+                let site = Site::of(state);
                 let news = News {
                     state,
+                    site: &site,
                     old: &old,
                     changes,
                 };
-                let mut troubles = publish::clashes(&Site::of(state));
+                let mut troubles = publish::clashes(&site);
                 troubles.extend(in_vain(&news, &self.content));
                 warnings.clone_from(&troubles);
                 troubles

@@ -95,6 +95,7 @@ impl Stage<'_> {
         if let Occasion::New(_) = occasion {
             let news = News {
                 state,
+                site: &site,
                 old,
                 changes,
             };

@@ -275,11 +275,13 @@ impl Host {
 
     /// The directory to which its name without `/` leads.
     pub fn leads_to_directory(&self, url: &Url, trees: &dyn Trees) -> Option<Url> {
+        if url.is_directory() || self.files.contains_key(url) {
+            return None;
+        }
         let directory = url.as_directory();
         let is_one = self.has_directory(&directory)
             || !tree_file(self, url, trees) && tree_directory(self, &directory, trees);
-        let leads = !url.is_directory() && !self.files.contains_key(url) && is_one;
-        leads.then_some(directory)
+        is_one.then_some(directory)
     }
 
     /// All URLs that lead elsewhere, with which status, and where: what is said, and names of directories without `/`.

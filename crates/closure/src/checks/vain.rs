@@ -21,6 +21,8 @@ pub const RING: Code = Code::new("http.ring");
 pub struct News<'n> {
     /// What is asserted.
     pub state: &'n State,
+    /// The site that is.
+    pub site: &'n Site,
     /// What that is a change of.
     pub old: &'n Site,
     /// What changed.
@@ -29,16 +31,16 @@ pub struct News<'n> {
 
 /// What would be asserted in vain.
 pub fn check(news: &News<'_>, trees: &dyn Trees) -> Vec<Diagnostic> {
-    let site = Site::of(news.state);
-    let mut troubles = without_effect(news, &site, trees);
+    let mut troubles = without_effect(news, trees);
     let old: BTreeSet<Way> = rings(news.old, trees).into_iter().flatten().collect();
-    let rings = rings(&site, trees).into_iter();
+    let rings = rings(news.site, trees).into_iter();
     let new = rings.filter(|ring| ring.iter().any(|way| !old.contains(way)));
-    troubles.extend(new.map(|ring| told(&site, &ring)));
+    troubles.extend(new.map(|ring| told(news.site, &ring)));
     troubles
 }
 
-fn without_effect(news: &News<'_>, site: &Site, trees: &dyn Trees) -> Vec<Diagnostic> {
+fn without_effect(news: &News<'_>, trees: &dyn Trees) -> Vec<Diagnostic> {
+    let site = news.site;
     let is_new = |one: &&Change| one.before.is_none();
     let new: BTreeSet<&Key> = (news.changes.iter().filter(is_new).map(|one| &one.key)).collect();
     let subjects = news.changes.iter().filter_map(|one| Subject::of(&one.key));
@@ -113,6 +115,8 @@ fn leads(site: &Site, (name, url): &Way, trees: &dyn Trees) -> Option<Way> {
     if let Some((_, target)) = host.redirects.get(url) {
         return meant(site, name, target.as_str());
     }
+    // The name of a directory leads to the directory, which leads on only if that is said; only then snapshots are read.
+    host.redirects.get(&url.as_directory())?;
     let to = host.leads_to_directory(url, trees)?;
     Some((name.clone(), to))
 }
