@@ -29,7 +29,7 @@ struct Gathered {
     look_ups: Vec<Value>,
     /// What was gathered already.
     seen: FxHashSet<String>,
-    /// The templates that are named, and were not looked at yet.
+    /// The templates that are named, and were not looked at yet; the last one is the next.
     pending: Vec<EcoString>,
     /// Whether something in it is secret.
     is_secret: bool,
@@ -45,7 +45,7 @@ pub(super) fn of_files<'t>(
         return Err(no_template(evaluator, missing, "erb", call.span(0)));
     }
     let mut gathered = Gathered {
-        pending: names.to_vec(),
+        pending: names.iter().rev().cloned().collect(),
         ..Gathered::default()
     };
     gathered.files(evaluator, call)?;
@@ -179,7 +179,7 @@ fn path(evaluator: &Evaluator<'_>, name: &str) -> Option<String> {
 }
 
 /// A variable that a template names, and what of it: `@os['family']`, `scope['web::port']`.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 struct Mention<'s> {
     name: &'s str,
     keys: Vec<&'s str>,
