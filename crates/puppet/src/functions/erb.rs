@@ -11,8 +11,8 @@ use sha2::{Digest as _, Sha256};
 use super::digest::hexadecimal;
 use super::find::{definition_of, variable, variable_name};
 use super::ruby;
-use super::templates::{find, no_template};
-use crate::evaluate::{Evaluator, Invocation, Outcome, failed};
+use super::templates::{find, no_template, read};
+use crate::evaluate::{Evaluator, Invocation, Outcome};
 use crate::trace::Origin;
 use crate::value::{Datum, Value};
 
@@ -90,14 +90,7 @@ impl Gathered {
             let Some(path) = path(evaluator, &name) else {
                 continue;
             };
-            let site = evaluator.site;
-            let found = site.text(&path).map_err(|trouble| {
-                let label = "asked for here";
-                failed(trouble.label(call.at.span, label))
-            })?;
-            if let Some(span) = found {
-                evaluator.files_read.push(span);
-                let text = Value::new(site.slice(span), Origin::written(span.start));
+            if let Some(text) = read(evaluator, call, &path)? {
                 self.template(evaluator, call, text);
             }
         }

@@ -64,14 +64,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 let Some(path) = find(evaluator, name, "files") else {
                     continue;
                 };
-                let site = evaluator.site;
-                let found = site.text(&path).map_err(|trouble| {
-                    let label = "asked for here";
-                    failed(trouble.label(call.at.span, label))
-                })?;
-                if let Some(span) = found {
-                    evaluator.files_read.push(span);
-                    let content = Value::new(site.slice(span), Origin::written(span.start));
+                if let Some(content) = read(evaluator, &call, &path)? {
                     let origin = evaluator
                         .trace
                         .choice(call.at, content.origin, call.origins());
@@ -467,6 +460,20 @@ pub(super) fn find(evaluator: &Evaluator<'_>, name: &str, folder: &str) -> Optio
         .iter()
         .any(|name| name.strip_suffix('/').unwrap_or(name) == last);
     is_there.then_some(path)
+}
+
+/// What a file says, as a value that is written there.
+pub(super) fn read<'t>(
+    evaluator: &mut Evaluator<'t>,
+    call: &Invocation<'t>,
+    path: &str,
+) -> Outcome<Option<Value>> {
+    let site = evaluator.site;
+    let found = site
+        .text(path)
+        .map_err(|trouble| failed(trouble.label(call.at.span, "asked for here")))?;
+    evaluator.files_read.extend(found);
+    Ok(found.map(|span| Value::new(site.slice(span), Origin::written(span.start))))
 }
 
 /// A template in ERB is to be rendered.
