@@ -1,7 +1,8 @@
 //! What stands for a template in ERB, if somebody wants to go on without it.
 //!
 //! ERB is Ruby, and is not run. A stand-in names the template, and has a digest of its text and of the variables that it
-//! names: the real text cannot change where that does not, but for what the template gets by names that it computes.
+//! names: the real text cannot change where that does not, but for what the template gets by names that it computes, from
+//! functions, or from files.
 
 use ecow::{EcoString, eco_format};
 use hence_model::work;
